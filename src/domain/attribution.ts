@@ -33,7 +33,9 @@ export type ListedCall = Asked & {
 export type MadeCall = Asked & {
   id: number;
   inquiry: number;
+  /** By our clock if the service's was not known; then `sent_service_at` is null. */
   sent_at: number;
+  sent_service_at: number | null;
   is_absent: boolean;
 };
 
@@ -55,15 +57,12 @@ export type Need = Asked & {
   is_unnumbered_claim: boolean;
 };
 
-/** A call of ours whose reply was lost. `sent_at`: by our clock if the service's was not known. */
-export type SoughtCall = Asked & { sent_at: number; sent_service_at: number | null };
-
 export type Account = {
   listed: readonly ListedCall[];
   calls: readonly MadeCall[];
   needs: readonly Need[];
-  /** Whatever they ask: the list may leave out a part of it. */
-  sought: readonly SoughtCall[];
+  /** In a whole list: all of our calls without an ID. The list may leave out what they ask. */
+  sought: readonly MadeCall[];
   /** The list is the account's whole one, not that of a label. */
   is_whole: boolean;
 };
@@ -122,7 +121,7 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     for (const { service_id, match_key } of ownOf(need, { free, calls, reasons, clock })) {
       const is_second = is_served || kept.has(match_key);
       verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_second));
-      is_served = need.stage !== 'over';
+      is_served ||= need.stage !== 'over';
       kept.add(match_key);
     }
   }
@@ -277,37 +276,28 @@ function isFresh({ created_at }: ListedCall, { now, reverify_ms }: Clock): boole
   return created_at === null || created_at > now - reverify_ms;
 }
 
-type Others = {
-  verdicts: ReadonlyMap<string, Verdict>;
-  needs: readonly Need[];
-  clock: Clock;
-};
+type Decided = Pick<Account, 'needs'> & { verdicts: ReadonlyMap<string, Verdict>; clock: Clock };
 
 /**
  * Returns the listed call that serves the need and belongs to no other (`fit`), and those that may
- * be for the same patient (`doubtful`). Their answers are fresh, and no other need waits for the
- * same answer under their labels. A fit asks the same questions for the same patient; one under the
- * need's own labels comes first. A doubtful call does not say the name, or has a label of the need
- * and a request that cannot be read in full; it has an answer, or will have one. A call of unknown
- * age counts as fresh. For a claim without a number, both have its label: the patient may have
- * another claim for the same day.
+ * be for the same patient (`doubtful`). Their answers are fresh, and no other need waits for them
+ * under their labels. A fit asks the same questions for the same patient; one under the need's own
+ * labels comes first. A doubtful call does not say the name, or has a label of the need and a
+ * request that cannot be read in full; it has an answer, or will have one. For a claim without a
+ * number, both have its label: the patient may have another claim for the same day.
  */
 function unclaimedFor(
   need: Need,
   free: readonly ListedCall[],
-  { verdicts, needs, clock }: Others,
+  { verdicts, needs, clock }: Decided,
 ): { fit: ListedCall | undefined; doubtful: ListedCall[] } {
-  const others = needs.filter(
-    ({ inquiry, stage }) =>
-      inquiry !== need.inquiry && ['planned', 'out', 'sought'].includes(stage),
-  );
   const isLabelled = ({ external_id }: ListedCall) => need.labels.includes(external_id);
-  const usable = free.filter(
-    (each) =>
-      KEPT.has(verdicts.get(each.service_id)?.is) &&
-      isFresh(each, clock) &&
-      (!need.is_unnumbered_claim || isLabelled(each)) &&
-      !others.some((other) => isAlike(other, each)),
+  const kept = free.filter(
+    (each) => KEPT.has(verdicts.get(each.service_id)?.is) && isFresh(each, clock),
+  );
+  const awaited = awaitedBy(needs, kept);
+  const usable = kept.filter(
+    (each) => !awaited.has(each) && (!need.is_unnumbered_claim || isLabelled(each)),
   );
   const alike = usable.filter(({ match_key }) => match_key === need.match_key);
   const isFitting = (each: ListedCall) =>
@@ -321,6 +311,20 @@ function unclaimedFor(
         : mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)),
   );
   return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
+}
+
+/**
+ * Returns those that the needs wait for under their labels: one for a call that is planned, and all
+ * if its reply is awaited or was lost, because each may be that call.
+ */
+function awaitedBy(needs: readonly Need[], kept: readonly ListedCall[]): Set<ListedCall> {
+  const awaited = new Set<ListedCall>();
+  for (const need of needs) {
+    const alike = kept.filter((each) => !awaited.has(each) && isAlike(need, each));
+    const count = need.stage === 'planned' ? 1 : 0;
+    for (const each of isOut(need) ? alike : alike.slice(0, count)) awaited.add(each);
+  }
+  return awaited;
 }
 
 /**
@@ -343,11 +347,12 @@ function isStrange(listed: ListedCall, account: Account, clock: Clock): boolean 
 /** Returns whether it may be a call of ours whose reply is awaited or was lost. */
 function mayBeSought(listed: ListedCall, { needs, sought }: Account, clock: Clock): boolean {
   return (
-    needs.some(
-      (need) => (need.stage === 'sought' || need.stage === 'out') && isAlike(need, listed),
-    ) || sought.some((call) => mayBeCallOf(call, listed) && isInTime(call.sent_at, listed, clock))
+    needs.some((need) => isOut(need) && isAlike(need, listed)) ||
+    sought.some((call) => mayBeCallOf(call, listed) && isInTime(call.sent_at, listed, clock))
   );
 }
+
+const isOut = ({ stage }: Need) => stage === 'out' || stage === 'sought';
 
 /**
  * Returns whether it would be used in place of a call that eligd is about to make, and cannot be a
@@ -369,16 +374,17 @@ function isUsedInstead(listed: ListedCall, { calls, needs }: Account): boolean {
  * out what would tell: the label, or a part of the question.
  */
 export function mayBeCallOf(
-  { external_id, match_key, given_name, sent_service_at }: SoughtCall,
+  call: Asked & Pick<MadeCall, 'sent_service_at'>,
   listed: Asked & Pick<ListedCall, 'created_at'>,
 ): boolean {
+  const { external_id, match_key, given_name } = call;
   const { created_at } = listed;
   const is_open =
     listed.external_id === external_id
       ? listed.match_key !== match_key
       : listed.external_id === '' &&
         (listed.match_key === '' || ['', given_name].includes(listed.given_name));
-  const since = (sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
+  const since = (call.sent_service_at ?? Number.NEGATIVE_INFINITY) - CLOCKS_DIFFER_MS;
   return (
     is_open &&
     mayBeEchoOf(match_key, listed.match_key) &&

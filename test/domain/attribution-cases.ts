@@ -41,6 +41,7 @@ export const call = (id: number, inquiry: number, given: Partial<MadeCall> = {})
   id,
   inquiry,
   sent_at: at(0),
+  sent_service_at: at(0),
   is_absent: false,
   ...given,
 });
@@ -510,6 +511,66 @@ export const CASES: readonly Case[] = [
       listed: [listed('L', { external_id: 'B-1' })],
     },
     verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'of two with the label of another need that is planned, one is left to that need',
+    account: {
+      needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
+      listed: [
+        listed('L1', { external_id: 'B-1' }),
+        listed('L2', { external_id: 'B-1', created_at: at(1) }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: serves(1) },
+  },
+  {
+    what: 'each need that is planned keeps one',
+    account: {
+      needs: [
+        need(1, 'calling'),
+        need(2, 'planned', { external_id: 'B-1' }),
+        need(3, 'planned', { external_id: 'B-1' }),
+        need(4, 'planned', { external_id: 'C-1' }),
+      ],
+      listed: ['L1', 'L2', 'L3'].map((id) => listed(id, { external_id: 'B-1' })),
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed'), L3: serves(1) },
+  },
+  {
+    what: 'a call that nobody has may be the one of a need whose reply is awaited or was lost',
+    account: {
+      needs: [
+        need(1, 'calling'),
+        need(2, 'out', { external_id: 'B-1' }),
+        need(3, 'sought', { external_id: 'C-1' }),
+      ],
+      listed: [
+        listed('L1', { external_id: 'B-1' }),
+        listed('L2', { external_id: 'B-1' }),
+        listed('L3', { external_id: 'C-1' }),
+        listed('L4', { external_id: 'C-1' }),
+        listed('L5', { external_id: 'C-1' }),
+      ],
+    },
+    verdicts: {
+      L1: is('unclaimed'),
+      L2: is('unclaimed'),
+      L3: serves(3),
+      L4: is('unclaimed'),
+      L5: is('unclaimed'),
+    },
+  },
+  {
+    what: 'a need that has its call, or waits for none, keeps no other one',
+    account: {
+      needs: [
+        need(1, 'calling'),
+        need(2, 'served', { external_id: 'B-1' }),
+        need(3, 'over', { external_id: 'B-1' }),
+      ],
+      listed: [listed('L', { external_id: 'B-1' })],
+    },
+    verdicts: { L: serves(1) },
   },
   {
     what: 'of several, the one under the label of its own visits serves, else the oldest',

@@ -117,9 +117,9 @@ const account = fc
       ...NOTHING,
       needs,
       is_whole: drawn.is_whole,
-      sought: drawn.sought.map(({ minutes: sent, ...asked }) => {
-        return { ...asked, sent_at: at(sent), sent_service_at: at(sent) };
-      }),
+      sought: drawn.sought.map(({ minutes: sent, ...asked }, index) =>
+        call(100 + index, 100, { ...asked, sent_at: at(sent), sent_service_at: at(sent) }),
+      ),
       calls: drawn.calls.map(({ of, minutes: sent, is_absent, external_id }, index) => {
         const { inquiry = 0, match_key = '', given_name = '' } = ownerOf(of) ?? {};
         const asked = { external_id, match_key, given_name };

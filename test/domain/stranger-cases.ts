@@ -1,5 +1,5 @@
 /** New inquiries on a list, and whether another installation made them. */
-import type { SoughtCall } from '../../src/domain/attribution.ts';
+import type { MadeCall } from '../../src/domain/attribution.ts';
 import {
   absent,
   at,
@@ -17,14 +17,7 @@ const later = { compared_at: at(-30) };
 const KEY = 'BENEFITS|W1|2018-01-02|1||';
 
 /** A call whose reply was lost. */
-const sought = (given: Partial<SoughtCall> = {}): SoughtCall => ({
-  external_id: 'A-1',
-  match_key: KEY,
-  given_name: 'ADA',
-  sent_at: at(0),
-  sent_service_at: at(0),
-  ...given,
-});
+const sought = (given: Partial<MadeCall> = {}) => call(9, 9, { match_key: KEY, ...given });
 
 /** The list of a label. `needs`: what is to be sent under it. */
 const label = { is_whole: false, needs: [need(1, 'planned')] };

@@ -64,7 +64,10 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     ';\n    return',
   ),
   own_call_first: without(' + (is_made ? 0 : 1)', ''),
-  one_of_each_question_is_kept: without("is_served = need.stage !== 'over';", 'is_served = true;'),
+  one_of_each_question_is_kept: without(
+    "is_served ||= need.stage !== 'over';",
+    'is_served = true;',
+  ),
   kept_once: without('is_served || kept.has(match_key)', 'is_served'),
   wrong_clock_although_a_former_one_is_found: without(
     'own.some((each) => each.match_key === need.match_key)',
@@ -83,7 +86,7 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   duplicate_of_this_patient: without("      ['', given_name].includes(each.given_name) &&\n"),
   duplicate_not_cancelled: without("finalOutcome(each.status) !== 'cancelled'", 'true'),
   duplicate_serves_next: without('duplicateFor(need, by_age, clock) ?? '),
-  only_unclaimed: without('      KEPT.has(verdicts.get(each.service_id)?.is) &&\n'),
+  only_unclaimed: without('KEPT.has(verdicts.get(each.service_id)?.is) && '),
   unclaimed_asks_the_same: without('({ match_key }) => match_key === need.match_key', '() => true'),
   unclaimed_names_the_patient: without(
     "each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));",
@@ -94,15 +97,21 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     "(each.given_name === '' && isLabelled(each))",
     "each.given_name === ''",
   ),
-  unclaimed_is_fresh: without('      isFresh(each, clock) &&\n'),
+  unclaimed_is_fresh: without('?.is) && isFresh(each, clock)', '?.is)'),
   unclaimed_of_no_time: without(
     'created_at === null || created_at > now',
     'created_at !== null && created_at > now',
   ),
-  unnumbered_claim_has_its_label: without(
-    '      (!need.is_unnumbered_claim || isLabelled(each)) &&\n',
+  unnumbered_claim_has_its_label: without(' && (!need.is_unnumbered_claim || isLabelled(each))'),
+  others_keep_their_label: without('!awaited.has(each) && (!need', '(!need'),
+  planned_keeps_one: without("need.stage === 'planned' ? 1 : 0", '0'),
+  only_planned_keeps_one: without("need.stage === 'planned' ? 1 : 0", '1'),
+  each_keeps_another: without('!awaited.has(each) && isAlike(need', 'isAlike(need'),
+  keeps_what_has_its_label: without(
+    '!awaited.has(each) && isAlike(need, each)',
+    '!awaited.has(each)',
   ),
-  others_keep_their_label: without('!others.some((other) => isAlike(other, each))', 'true'),
+  out_keeps_all: without('isOut(need) ? alike : alike.slice(0, count)', 'alike.slice(0, count)'),
   own_label_first: without('fits.find(isLabelled) ?? fits[0]', 'fits[0]'),
   doubtful_only_if_none_fits: without(
     '    else\n      for (const { service_id } of',
@@ -146,17 +155,11 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     '(created_at === null || created_at > compared_at - CLOCKS_DIFFER_MS)',
     '(created_at !== null && created_at > compared_at - CLOCKS_DIFFER_MS)',
   ),
-  waiting_label_is_no_stranger: without(
-    "(need) => (need.stage === 'sought' || need.stage === 'out') && isAlike(need, listed)",
-    '() => false',
-  ),
-  waiting_label_out_or_sought: without(
-    "(need.stage === 'sought' || need.stage === 'out') && isAlike(need, listed)",
-    "need.stage === 'out' && isAlike(need, listed)",
-  ),
+  waiting_label_is_no_stranger: without('isOut(need) && isAlike(need, listed)', 'false'),
+  waiting_label_out_or_sought: without("stage === 'out' || stage === 'sought'", "stage === 'out'"),
   waiting_label_sought_or_out: without(
-    "(need.stage === 'sought' || need.stage === 'out') && isAlike(need, listed)",
-    "need.stage === 'sought' && isAlike(need, listed)",
+    "stage === 'out' || stage === 'sought'",
+    "stage === 'sought'",
   ),
   may_be_sought: without(
     'mayBeCallOf(call, listed) && isInTime(call.sent_at, listed, clock)',

@@ -54,8 +54,8 @@ export type Question = {
 };
 
 /** `fresh`: IDs that no list has shown before. `compared_at`: since when they may be strangers'. */
-type Comparison = Pick<Account, 'sought' | 'is_whole'> &
-  Pick<Clock, 'compared_at'> & { fresh: ReadonlySet<string> };
+type Comparison = Pick<Account, 'is_whole'> &
+  Pick<Clock, 'compared_at'> & { fresh: ReadonlySet<string>; sought: readonly CallRow[] };
 
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
 
@@ -174,7 +174,7 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
     listed: calls.flatMap((call) => listedOf(call, question)),
     calls: calls.flatMap((call) => madeCallOf(call, now)),
     needs: [...rows.values()].map((row) => needOf(row, calling)),
-    sought,
+    sought: sought.flatMap((call) => madeCallOf(call, now)),
     is_whole,
   };
   return { account, rows };
@@ -200,9 +200,11 @@ function listedOf(call: CallRow, { shown, comparison }: Question): ListedCall[] 
 function madeCallOf(call: CallRow, now: number): MadeCall[] {
   const { id, inquiry, external_id, match_key, given_name, fate } = call;
   if (inquiry === null || call.service_id !== null || fate === 'unsent') return [];
-  const sent_at = call.sent_service_at ?? call.sent_at ?? now;
+  const { sent_service_at } = call;
+  const sent_at = sent_service_at ?? call.sent_at ?? now;
   const is_absent = fate === 'absent';
-  return [{ id, inquiry, external_id, match_key, given_name, sent_at, is_absent }];
+  const asked = { external_id, match_key, given_name };
+  return [{ ...asked, id, inquiry, sent_at, sent_service_at, is_absent }];
 }
 
 function needOf(row: InquiryRow, calling: Calling | null): Need {

@@ -1,4 +1,5 @@
 import { mayBeCallOf } from '../../domain/attribution.ts';
+import { givenNameOf } from '../../domain/inquiry.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { ListedInquiry } from '../../service/api.ts';
@@ -28,7 +29,7 @@ import type { SubmitContext, SubmitDeps } from './deps.ts';
 import { isEndDoubtful } from './list-end.ts';
 import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';
-import { seenInquiry, soughtCall } from './seen.ts';
+import { seenInquiry } from './seen.ts';
 
 /** How long a filtered query that returned one of our inquiries is trusted to return the others. */
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
@@ -212,7 +213,8 @@ async function find(
     ({ external_id, match_key }) => external_id === label && match_key === row.match_key,
   );
   if (alike.length > 0 && (await serveFrom(deps, row, alike))) return { kind: 'found' };
-  const possible = seen.filter((each) => mayBeCallOf(soughtCall(row), each));
+  const call = { ...row, external_id: label, given_name: givenNameOf(row) };
+  const possible = seen.filter((each) => mayBeCallOf(call, each));
   const owners = await ownersOf(
     deps.store.db,
     possible.map(({ service_id }) => service_id),

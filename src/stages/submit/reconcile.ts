@@ -1,4 +1,3 @@
-import type { SoughtCall } from '../../domain/attribution.ts';
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -8,6 +7,7 @@ import {
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
+import { callsWithoutId } from '../../store/calls/absent-calls.ts';
 import { IDS_PER_STATEMENT, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   currentHalts,
@@ -16,9 +16,8 @@ import {
   haltSubject,
   strangersKnownAt,
 } from '../../store/calls/halts.ts';
-import { inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
-import type { Db, Tx } from '../../store/engine/database.ts';
+import type { Db } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { attributeCalls } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
@@ -32,7 +31,7 @@ import {
   untoldLoss,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
-import { seenInquiry, soughtCall } from './seen.ts';
+import { seenInquiry } from './seen.ts';
 import { mustWait, noteUnread, resolveUnread } from './unread-lists.ts';
 
 /**
@@ -176,7 +175,7 @@ export async function allowStrangers({ store, env, settings }: SubmitDeps): Prom
  * `last`: the comparison on which this process relied until now; null: none. `is_whole`: not the
  * list of a label.
  */
-type Comparison = {
+type ShownList = {
   specialty: Specialty;
   seen: SeenInquiry[];
   last: Reconciled | null;
@@ -189,7 +188,7 @@ type Comparison = {
  */
 export async function compare(
   context: SubmitContext,
-  { specialty, seen, last, is_whole }: Comparison,
+  { specialty, seen, last, is_whole }: ShownList,
 ): Promise<{ fresh: number; is_stopped: boolean }> {
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
@@ -197,7 +196,7 @@ export async function compare(
   const comparison = {
     fresh: new Set(fresh.map(({ service_id }) => service_id)),
     // Those of a label are judged without them.
-    sought: is_whole ? await soughtCalls(tx) : [],
+    sought: is_whole ? await callsWithoutId(tx) : [],
     is_whole,
     compared_at,
   };
@@ -231,7 +230,7 @@ function relatedKeys(seen: readonly SeenInquiry[]): string[][] {
         for (const { match_key } of of_label.get(external_id) ?? []) add(match_key);
         of_label.delete(external_id);
       }
-    // One statement takes no more, if a service shows one label for all.
+    // A statement takes a limited number, and a service may show one label for all.
     const parts = Math.ceil(group.length / IDS_PER_STATEMENT);
     return Array.from({ length: parts }, (_, part) =>
       group.slice(part * IDS_PER_STATEMENT, (part + 1) * IDS_PER_STATEMENT),
@@ -262,12 +261,6 @@ async function judgedSince(
   const listed_until = noted_at + Math.max(CLOCKS_DIFFER_MS, 2 * deps.settings.settle_ms);
   if (serviceNow(deps) <= listed_until) return null;
   return Math.max(since, listed_until + CLOCKS_DIFFER_MS);
-}
-
-/** Returns our calls, also of other specialties, that eligd looks for or could not find. */
-async function soughtCalls(tx: Tx): Promise<SoughtCall[]> {
-  const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
-  return rows.map(soughtCall);
 }
 
 /**

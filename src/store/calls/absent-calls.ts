@@ -1,7 +1,4 @@
-/**
- * Calls that the service may still list: those that count as absent, and lost ones whose inquiries
- * the office has withdrawn.
- */
+/** Calls that the service may list later, because their replies brought no ID. */
 import { sql } from 'kysely';
 import { parsed } from '../../domain/damaged.ts';
 import type { Specialty } from '../../domain/specialty.ts';
@@ -10,8 +7,9 @@ import { prepared } from '../engine/prepared.ts';
 import type { CallRow } from './calls.ts';
 
 /**
- * Returns the labels of these calls, as sent, by match key; nothing for match keys without such
- * calls. The service may list one of them by now.
+ * Returns the labels, as sent, of calls that count as absent, and of lost ones whose inquiries the
+ * office has withdrawn, by match key; nothing for match keys without such calls. The service may
+ * list one of them by now.
  */
 export async function absentLabels(
   db: Db | Tx,
@@ -53,4 +51,19 @@ const ABSENT = prepared<{ match_keys: readonly string[]; specialty: Specialty }>
         ]),
       ]),
     ),
+);
+
+/** Returns our calls of every specialty without an ID: under way, lost, or absent. */
+export async function callsWithoutId(tx: Tx): Promise<CallRow[]> {
+  return await WITHOUT_ID(tx, {});
+}
+
+const WITHOUT_ID = prepared()((tx) =>
+  tx
+    .selectFrom('calls')
+    .selectAll()
+    .where('service_id', 'is', null)
+    .where('fate', '<>', sql.lit('unsent'))
+    // Calls that retention has emptied have no label.
+    .where('external_id', '>', sql.lit('')),
 );

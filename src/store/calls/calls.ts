@@ -1,8 +1,10 @@
 /**
  * The calls: one row for each request to make a call (POST), and one row for each inquiry on the
- * service's list that is not ours, numbered as this database learns of them. The next request of an
- * inquiry deletes the row of one that the service provably did not take, and a listed inquiry that
- * turns out to be one of our requests gets the row of that. Otherwise, only retention deletes rows.
+ * service's list that is not ours, numbered as this database learned of them (before migration
+ * 0045, in any order, but a request without an ID before every listed inquiry). The next request of
+ * an inquiry deletes the row of one that the service provably did not take, and a listed inquiry
+ * that turns out to be one of our requests gets the row of that. Otherwise, only retention deletes
+ * rows.
  */
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
 import { canonicalExternalId, partialKeysOf } from '../../domain/matching.ts';

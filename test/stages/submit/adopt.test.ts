@@ -8,6 +8,7 @@ import { demandReconciliation } from '../../../src/stages/submit/index.ts';
 import { noteSeen } from '../../../src/store/calls/listed-calls.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
+  anOldCall,
   callsBringNothing,
   firstBody,
   goToYearsEnd,
@@ -145,6 +146,36 @@ test('a call of this benefit year serves another visit if its own moved to next 
       .at(-1),
   ).toEqual(['MOVED', asked]);
   expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
+test('of two calls for a visit that moved to next year, each year gets one (G1)', async () => {
+  const clinic = await install();
+  const last_day = await goToYearsEnd(clinic);
+  const fields = { ...TWINS, patient_name: 'Ada Example', external_id: 'MOVED' };
+  const asked = [
+    await clinic.service.createBeside({ ...fields, desired_completion_date: last_day }),
+    await clinic.service.createBeside({ ...fields, desired_completion_date: last_day }),
+  ];
+  await clinic.service.advance({ seconds: 60 });
+  const moved = clinic.visit('MOVED', twin('Ada'), 6);
+  await send(clinic, moved, clinic.visit('THIS-YEAR', twin('Ada'), 1));
+  expect(await labelsOf(clinic)).toEqual(['MOVED', 'MOVED']);
+  const served = (await clinic.inquiries()).map(({ service_id }) => service_id);
+  expect(served.toSorted()).toEqual(asked.toSorted());
+});
+
+test('of one call for a visit that moved, the visit keeps it', async () => {
+  const clinic = await install();
+  await goToYearsEnd(clinic);
+  const asked = await anOldCall(clinic, 'MOVED');
+  await clinic.service.advance({ seconds: 60 });
+  const moved = clinic.visit('MOVED', twin('Ada'), 6);
+  await send(clinic, moved, clinic.visit('THIS-YEAR', twin('Ada'), 1));
+  expect(await labelsOf(clinic)).toEqual(['MOVED', 'THIS-YEAR']);
+  const served = new Map(
+    (await clinic.inquiries()).map(({ external_id, service_id }) => [external_id, service_id]),
+  );
+  expect(served.get('MOVED')).toBe(asked);
 });
 
 /** Calls of a lost database in the list: how many days ago each was made, and its status. */

@@ -4,7 +4,9 @@ import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
+  about,
   advance,
+  anOldCall,
   firstBody,
   haltsOf,
   hideCalls,
@@ -205,3 +207,22 @@ test.each(['CN-1', 'CN-2'])(
     expect(await numbersAfterDays(clinic)).toEqual(['CN-1', 'CN-2']);
   },
 );
+
+test('a list that shows one label for more calls than a statement takes is compared', async () => {
+  const clinic = await install();
+  await anOldCall(clinic, 'A-1');
+  const { list } = clinic.client;
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    const [first] = result.ok ? result.value.inquiries : [];
+    if (!result.ok || first === undefined) return result;
+    const inquiries = Array.from({ length: 16_385 }, (_, index) => ({
+      ...first,
+      id: `${first.id}-${index}` as typeof first.id,
+      request: { ...first.request, member_id: `W${index}` },
+    }));
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+  await send(clinic, clinic.visit('B-1', about('W16384')));
+  expect(await clinic.inquiries()).toMatchObject([{ state: 'open' }]);
+});

@@ -837,6 +837,25 @@ describe.each([
   );
 });
 
+test('a first call that is listed late without a label is not another installation’s', async () => {
+  const clinic = await install();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await send(clinic, clinic.visit('B-1', { coverages: [aCoverage({ member_id: 'W9' })] }));
+  clinic.pass(2 * HOUR_MS);
+  await clinic.service.advance({ hours: 2 });
+  withhold(clinic, 'external_id');
+  const { show } = await loseAndHide(clinic, 1);
+  await show(0);
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.advance({ seconds: 60 });
+  await lookUp(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'A-1']);
+  await show(1);
+  await show(2);
+  await reconcile(clinic);
+  expect(await clinic.attention()).not.toContain('submission_stopped');
+});
+
 test('a lost call does not explain what others call for the same patient days later', async () => {
   const clinic = await install();
   clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
