@@ -3,8 +3,8 @@
  * after a lost reply, for the reconciliation of the whole list, and for the check before a call
  * (G1). Its verdict on one inquiry depends only on calls, needs, and inquiries with the same match
  * key, because those ask the same question; on those of the same need, also of its former questions
- * and earlier attempts; and, if its request cannot be read in full, on the lost calls that it may
- * be, and on the need with its label that is about to be called for.
+ * and earlier attempts; and, if its request cannot be read in full, on our calls that it may be,
+ * and on the need with its label that is about to be called for.
  */
 import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
 import { mayBeEchoOf } from './matching.ts';
@@ -61,7 +61,7 @@ export type Account = {
   listed: readonly ListedCall[];
   calls: readonly MadeCall[];
   needs: readonly Need[];
-  /** In a whole list: all of our calls without an ID. The list may leave out what they ask. */
+  /** In a whole list: all of our calls that it may show as new. It may leave out what they ask. */
   sought: readonly MadeCall[];
   /** The list is the account's whole one, not that of a label. */
   is_whole: boolean;
@@ -96,12 +96,9 @@ export type Verdict =
 /** The owner that a listed inquiry may have. `is_absent`: lookups did not find a call like it. */
 type Reason = { inquiry: number; call: MadeCall | null; is_absent: boolean };
 
-/** Such a call may serve a need that eligd is about to call for. */
-const KEPT: ReadonlySet<Verdict['is'] | undefined> = new Set(['unclaimed', 'unneeded']);
-
 /** Returns one verdict for every listed inquiry, by its ID. */
 export function attribute(account: Account, clock: Clock): Map<string, Verdict> {
-  const { listed, calls, needs } = account;
+  const { listed, needs } = account;
   const verdicts = new Map<string, Verdict>();
   const by_age = listed.toSorted(byAge);
   const free = by_age.filter(({ owner }) => owner === null);
@@ -115,10 +112,11 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
     const is = owner.role === 'serves' ? 'call' : 'duplicate';
     verdicts.set(service_id, { is, inquiry: owner.inquiry, call: null });
   }
+  const judged = { ...account, free, reasons, verdicts, clock };
   for (const need of needs) {
     let is_served = isServed(need, verdicts);
     const kept = new Set<string>();
-    for (const { service_id, match_key } of ownOf(need, { free, calls, reasons, clock })) {
+    for (const { service_id, match_key } of ownOf(need, judged)) {
       const is_second = is_served || kept.has(match_key);
       verdicts.set(service_id, verdictOf(need, reasons.get(service_id), is_second));
       is_served ||= need.stage !== 'over';
@@ -128,7 +126,7 @@ export function attribute(account: Account, clock: Clock): Map<string, Verdict> 
   for (const need of needs) {
     if (need.stage !== 'calling' || isServed(need, verdicts)) continue;
     const { inquiry } = need;
-    const { fit, doubtful } = unclaimedFor(need, free, { verdicts, needs, clock });
+    const { fit, doubtful } = unclaimedFor(need, judged);
     const taken = duplicateFor(need, by_age, clock) ?? fit;
     if (taken !== undefined) verdicts.set(taken.service_id, { is: 'call', inquiry, call: null });
     else
@@ -149,16 +147,17 @@ function verdictOf({ stage, inquiry }: Need, why: Reason | undefined, is_second:
   return why?.is_absent === true ? { is: 'unneeded', inquiry } : { is: 'unclaimed' };
 }
 
-type Explained = Pick<Account, 'calls'> & {
+type Judged = Pick<Account, 'calls' | 'needs'> & {
   free: readonly ListedCall[];
   reasons: ReadonlyMap<string, Reason>;
+  verdicts: ReadonlyMap<string, Verdict>;
   clock: Clock;
 };
 
 /**
  * Returns the inquiries that belong to the need, starting with those that certainly are its calls.
  */
-function ownOf(need: Need, { free, calls, reasons, clock }: Explained): ListedCall[] {
+function ownOf(need: Need, { free, calls, reasons, verdicts, clock }: Judged): ListedCall[] {
   const reasonOf = ({ service_id }: ListedCall) => reasons.get(service_id);
   const own = free.filter((each) => reasonOf(each)?.inquiry === need.inquiry);
   const rankOf = (each: ListedCall) => {
@@ -175,7 +174,10 @@ function ownOf(need: Need, { free, calls, reasons, clock }: Explained): ListedCa
   // The times exclude every listed inquiry: the clock was wrong, or the request left late. What a
   // list had shown before serves unless it is too old, for which our request was made.
   const isPossible = (each: ListedCall) =>
-    reasonOf(each) === undefined && isAlike(need, each) && (isOwn(each) || isFresh(each, clock));
+    reasonOf(each) === undefined &&
+    verdicts.get(each.service_id)?.is !== 'call' &&
+    isAlike(need, each) &&
+    (isOwn(each) || isFresh(each, clock));
   return [...free.filter(isPossible).slice(0, 1), ...by_rank];
 }
 
@@ -220,11 +222,8 @@ function reasonsFor(
  * Returns whether the service accepted the inquiry soon enough after the request was committed. A
  * request that waited long for its turn is later than that.
  */
-function isInTime(
-  sent_at: number,
-  { created_at }: ListedCall,
-  { timeout_ms, settle_ms }: Clock,
-): boolean {
+function isInTime(sent_at: number, { created_at }: ListedCall, clock: Clock): boolean {
+  const { timeout_ms, settle_ms } = clock;
   const latest = sent_at + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
   return created_at === null || created_at <= latest;
 }
@@ -276,35 +275,34 @@ function isFresh({ created_at }: ListedCall, { now, reverify_ms }: Clock): boole
   return created_at === null || created_at > now - reverify_ms;
 }
 
-type Decided = Pick<Account, 'needs'> & { verdicts: ReadonlyMap<string, Verdict>; clock: Clock };
-
 /**
  * Returns the listed call that serves the need and belongs to no other (`fit`), and those that may
- * be for the same patient (`doubtful`). Their answers are fresh, and no other need waits for them
- * under their labels. A fit asks the same questions for the same patient; one under the need's own
- * labels comes first. A doubtful call does not say the name, or has a label of the need and a
- * request that cannot be read in full; it has an answer, or will have one. For a claim without a
- * number, both have its label: the patient may have another claim for the same day.
+ * be for the same patient (`doubtful`). Their answers are fresh. A fit asks the same questions for
+ * the same patient; one under the need's own labels comes first. A doubtful call does not say the
+ * name, or has a label of the need and a request that cannot be read in full; it has an answer, or
+ * will have one; and no other need waits for calls like it. For a claim without a number, both have
+ * its label: the patient may have another claim for the same day.
  */
 function unclaimedFor(
   need: Need,
-  free: readonly ListedCall[],
-  { verdicts, needs, clock }: Decided,
+  { free, needs, verdicts, clock }: Judged,
 ): { fit: ListedCall | undefined; doubtful: ListedCall[] } {
   const isLabelled = ({ external_id }: ListedCall) => need.labels.includes(external_id);
-  const kept = free.filter(
-    (each) => KEPT.has(verdicts.get(each.service_id)?.is) && isFresh(each, clock),
+  const kept = free.filter((each) => isKept(verdicts.get(each.service_id)) && isFresh(each, clock));
+  const waiting = needs.filter(
+    (each) => (each.stage === 'planned' || isOut(each)) && !isServed(each, verdicts),
   );
-  const awaited = awaitedBy(needs, kept);
-  const usable = kept.filter(
-    (each) => !awaited.has(each) && (!need.is_unnumbered_claim || isLabelled(each)),
+  const awaited = awaitedBy(waiting, kept);
+  const usable = kept.filter((each) => !need.is_unnumbered_claim || isLabelled(each));
+  const fits = usable.filter(
+    (each) =>
+      !awaited.has(each) &&
+      each.match_key === need.match_key &&
+      (each.given_name === need.given_name || (each.given_name === '' && isLabelled(each))),
   );
-  const alike = usable.filter(({ match_key }) => match_key === need.match_key);
-  const isFitting = (each: ListedCall) =>
-    each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));
-  const fits = alike.filter(isFitting);
   const doubtful = usable.filter(
     (each) =>
+      !waiting.some((other) => isAlike(other, each)) &&
       (finalOutcome(each.status) ?? 'successful') === 'successful' &&
       (each.match_key === need.match_key
         ? each.given_name === '' || need.given_name === ''
@@ -314,18 +312,20 @@ function unclaimedFor(
 }
 
 /**
- * Returns those that the needs wait for under their labels: one for a call that is planned, and all
- * if its reply is awaited or was lost, because each may be that call.
+ * Returns those that needs wait for under their labels: one for a call that is planned, and all if
+ * its reply is awaited or was lost, because each may be that call.
  */
-function awaitedBy(needs: readonly Need[], kept: readonly ListedCall[]): Set<ListedCall> {
+function awaitedBy(waiting: readonly Need[], kept: readonly ListedCall[]): Set<ListedCall> {
   const awaited = new Set<ListedCall>();
-  for (const need of needs) {
+  for (const need of waiting) {
     const alike = kept.filter((each) => !awaited.has(each) && isAlike(need, each));
-    const count = need.stage === 'planned' ? 1 : 0;
-    for (const each of isOut(need) ? alike : alike.slice(0, count)) awaited.add(each);
+    for (const each of isOut(need) ? alike : alike.slice(0, 1)) awaited.add(each);
   }
   return awaited;
 }
+
+const isKept = (verdict?: Verdict) => verdict?.is === 'unclaimed' || verdict?.is === 'unneeded';
+const isOut = ({ stage }: Need) => stage === 'out' || stage === 'sought';
 
 /**
  * Returns whether no earlier list contained it, it was created since the last comparison, and it
@@ -344,15 +344,15 @@ function isStrange(listed: ListedCall, account: Account, clock: Clock): boolean 
   );
 }
 
-/** Returns whether it may be a call of ours whose reply is awaited or was lost. */
+/** Returns whether it may be a call of ours; an absent one only if the times agree. */
 function mayBeSought(listed: ListedCall, { needs, sought }: Account, clock: Clock): boolean {
+  const isPossible = ({ sent_at, is_absent }: MadeCall) =>
+    isInTime(sent_at, listed, clock) && (!is_absent || listed.created_at !== null);
   return (
     needs.some((need) => isOut(need) && isAlike(need, listed)) ||
-    sought.some((call) => mayBeCallOf(call, listed) && isInTime(call.sent_at, listed, clock))
+    sought.some((call) => mayBeCallOf(call, listed) && isPossible(call))
   );
 }
-
-const isOut = ({ stage }: Need) => stage === 'out' || stage === 'sought';
 
 /**
  * Returns whether it would be used in place of a call that eligd is about to make, and cannot be a

@@ -537,28 +537,64 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: is('unclaimed'), L3: serves(1) },
   },
   {
-    what: 'a call that nobody has may be the one of a need whose reply is awaited or was lost',
+    what: 'each call under its label may be the one of a need whose reply is awaited',
     account: {
+      needs: [need(1, 'calling'), need(2, 'out', { external_id: 'B-1' })],
+      listed: [listed('L1', { external_id: 'B-1' }), listed('L2', { external_id: 'B-1' })],
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
+  },
+  {
+    what: 'a need that the list has just served keeps no other one',
+    account: {
+      calls: [absent({ inquiry: 2, external_id: 'B-1' })],
       needs: [
         need(1, 'calling'),
-        need(2, 'out', { external_id: 'B-1' }),
-        need(3, 'sought', { external_id: 'C-1' }),
+        need(2, 'planned', { external_id: 'B-1' }),
+        need(3, 'calling'),
+        need(4, 'sought', { external_id: 'C-1' }),
       ],
       listed: [
         listed('L1', { external_id: 'B-1' }),
-        listed('L2', { external_id: 'B-1' }),
+        listed('L2', { external_id: 'B-1', created_at: at(50) }),
         listed('L3', { external_id: 'C-1' }),
-        listed('L4', { external_id: 'C-1' }),
-        listed('L5', { external_id: 'C-1' }),
+        listed('L4', { external_id: 'C-1', created_at: at(51) }),
       ],
     },
-    verdicts: {
-      L1: is('unclaimed'),
-      L2: is('unclaimed'),
-      L3: serves(3),
-      L4: is('unclaimed'),
-      L5: is('unclaimed'),
+    verdicts: { L1: serves(2, 1), L2: serves(1), L3: serves(4), L4: serves(3) },
+  },
+  {
+    what: 'a call that the times explain as a duplicate of another need is not a lost call',
+    account: {
+      calls: [absent(), call(2, 2, { sent_at: at(-60) })],
+      needs: [need(1, 'served'), need(2, 'sought')],
+      listed: [listed('L')],
     },
+    verdicts: { L: duplicate(1, 1) },
+  },
+  {
+    what: 'of two lost needs that ask the same under one label, each gets one',
+    account: {
+      calls: [absent({ match_key: 'BEFORE' }), call(2, 1), call(3, 2)],
+      needs: [need(1, 'sought'), need(2, 'sought')],
+      listed: [
+        listed('L1', { match_key: 'BEFORE' }),
+        listed('L2', { created_at: at(50) }),
+        listed('L3', { created_at: at(51) }),
+      ],
+    },
+    verdicts: { L1: duplicate(1, 1), L2: serves(1), L3: serves(2) },
+  },
+  {
+    what: 'a second call without a name, under the label of a twin, is not doubtful',
+    account: {
+      needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1', given_name: 'BEN' })],
+      listed: [
+        listed('L1', { external_id: 'B-1', given_name: '' }),
+        listed('L2', { external_id: 'B-1', given_name: '' }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
   },
   {
     what: 'a need that has its call, or waits for none, keeps no other one',

@@ -93,6 +93,18 @@ export const STRANGER_CASES: readonly Case[] = [
     },
   },
   {
+    what: 'a new inquiry may be a call that lookups did not find only if its time agrees',
+    account: {
+      sought: [sought({ is_absent: true })],
+      listed: [
+        listed('L1', { match_key: KEY, external_id: '' }),
+        listed('L2', { match_key: KEY, external_id: '', created_at: null }),
+      ],
+    },
+    clock: later,
+    verdicts: { L1: is('unclaimed'), L2: is('stranger') },
+  },
+  {
     what: 'a new inquiry that tells enough is not the call that is sought',
     account: {
       sought: [sought()],

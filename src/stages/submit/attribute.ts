@@ -172,7 +172,9 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
   );
   const account = {
     listed: calls.flatMap((call) => listedOf(call, question)),
-    calls: calls.flatMap((call) => madeCallOf(call, now)),
+    calls: calls
+      .filter(({ service_id }) => service_id === null)
+      .flatMap((call) => madeCallOf(call, now)),
     needs: [...rows.values()].map((row) => needOf(row, calling)),
     sought: sought.flatMap((call) => madeCallOf(call, now)),
     is_whole,
@@ -196,10 +198,10 @@ function listedOf(call: CallRow, { shown, comparison }: Question): ListedCall[] 
   return [{ ...asked, id, service_id, status, created_at, owner, is_new }];
 }
 
-/** Returns the call as a request of ours whose reply brought no ID; empty if it is not. */
+/** Returns the call as a request of ours; empty if it is not. */
 function madeCallOf(call: CallRow, now: number): MadeCall[] {
   const { id, inquiry, external_id, match_key, given_name, fate } = call;
-  if (inquiry === null || call.service_id !== null || fate === 'unsent') return [];
+  if (inquiry === null || fate === 'unsent') return [];
   const { sent_service_at } = call;
   const sent_at = sent_service_at ?? call.sent_at ?? now;
   const is_absent = fate === 'absent';

@@ -8,7 +8,12 @@ import {
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
 import { callsWithoutId } from '../../store/calls/absent-calls.ts';
-import { IDS_PER_STATEMENT, type SeenInquiry } from '../../store/calls/calls.ts';
+import {
+  type CallRow,
+  callsOf,
+  IDS_PER_STATEMENT,
+  type SeenInquiry,
+} from '../../store/calls/calls.ts';
 import {
   currentHalts,
   endHalt,
@@ -16,8 +21,9 @@ import {
   haltSubject,
   strangersKnownAt,
 } from '../../store/calls/halts.ts';
+import { inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
-import type { Db } from '../../store/engine/database.ts';
+import type { Db, Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { attributeCalls } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
@@ -196,7 +202,7 @@ export async function compare(
   const comparison = {
     fresh: new Set(fresh.map(({ service_id }) => service_id)),
     // Those of a label are judged without them.
-    sought: is_whole ? await callsWithoutId(tx) : [],
+    sought: is_whole ? await soughtCalls(tx) : [],
     is_whole,
     compared_at,
   };
@@ -210,7 +216,8 @@ export async function compare(
 
 /**
  * Returns the match keys, each once. Those that share a label are together, and with them those of
- * other labels that share one: they may be of calls for one inquiry, whose question has changed.
+ * other labels that share one: they may be of calls for one inquiry, whose question has changed. A
+ * group that is too large for a statement is cut.
  */
 function relatedKeys(seen: readonly SeenInquiry[]): string[][] {
   const of_key = Map.groupBy(seen, ({ match_key }) => match_key);
@@ -230,7 +237,6 @@ function relatedKeys(seen: readonly SeenInquiry[]): string[][] {
         for (const { match_key } of of_label.get(external_id) ?? []) add(match_key);
         of_label.delete(external_id);
       }
-    // A statement takes a limited number, and a service may show one label for all.
     const parts = Math.ceil(group.length / IDS_PER_STATEMENT);
     return Array.from({ length: parts }, (_, part) =>
       group.slice(part * IDS_PER_STATEMENT, (part + 1) * IDS_PER_STATEMENT),
@@ -261,6 +267,16 @@ async function judgedSince(
   const listed_until = noted_at + Math.max(CLOCKS_DIFFER_MS, 2 * deps.settings.settle_ms);
   if (serviceNow(deps) <= listed_until) return null;
   return Math.max(since, listed_until + CLOCKS_DIFFER_MS);
+}
+
+/**
+ * Returns our calls, also of other specialties, that a list may show as new: those without an ID,
+ * and those that the service no longer knows under theirs.
+ */
+async function soughtCalls(tx: Tx): Promise<CallRow[]> {
+  const given_up = (await inState(tx, 'undecidable')).map(({ id }) => id);
+  const forgotten = (await callsOf(tx, given_up)).filter(({ role }) => role === 'serves');
+  return [...(await callsWithoutId(tx)), ...forgotten];
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Calls that the service may list later, because their replies brought no ID. */
+/** Calls whose IDs eligd does not know, and which the service may list later. */
 import { sql } from 'kysely';
 import { parsed } from '../../domain/damaged.ts';
 import type { Specialty } from '../../domain/specialty.ts';
@@ -53,17 +53,11 @@ const ABSENT = prepared<{ match_keys: readonly string[]; specialty: Specialty }>
     ),
 );
 
-/** Returns our calls of every specialty without an ID: under way, lost, or absent. */
+/** Returns the calls of every specialty without an ID. */
 export async function callsWithoutId(tx: Tx): Promise<CallRow[]> {
   return await WITHOUT_ID(tx, {});
 }
 
 const WITHOUT_ID = prepared()((tx) =>
-  tx
-    .selectFrom('calls')
-    .selectAll()
-    .where('service_id', 'is', null)
-    .where('fate', '<>', sql.lit('unsent'))
-    // Calls that retention has emptied have no label.
-    .where('external_id', '>', sql.lit('')),
+  tx.selectFrom('calls').selectAll().where('service_id', 'is', null),
 );

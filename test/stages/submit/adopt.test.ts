@@ -164,6 +164,18 @@ test('of two calls for a visit that moved to next year, each year gets one (G1)'
   expect(served.toSorted()).toEqual(asked.toSorted());
 });
 
+test('a twin’s second call makes nobody wait, although the list leaves out names', async () => {
+  const clinic = await install();
+  const fields = { ...TWINS, patient_name: 'Ben Example', external_id: 'B-1' };
+  await clinic.service.createBeside(fields);
+  await clinic.service.createBeside(fields);
+  await clinic.service.advance({ seconds: 60 });
+  withhold(clinic, 'patient_name');
+  await send(clinic, clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'B-1', 'A-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
 test('of one call for a visit that moved, the visit keeps it', async () => {
   const clinic = await install();
   await goToYearsEnd(clinic);

@@ -5,14 +5,20 @@ import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
+  about,
+  advance,
   callsBringNothing,
   callTwice,
   duplicates,
+  forgetCall,
+  haltsOf,
   hideCalls,
   labelsOf,
   lookUp,
   loseCreates,
   twin,
+  withhold,
+  withholdTimes,
 } from './lost-calls.ts';
 
 const INQUIRY = { kind: 'inquiry', id: 1 } as const;
@@ -170,3 +176,30 @@ test('without "eligd retry", another listed call of the inquiry is a duplicate',
   expect(await states(clinic)).toEqual(['undecidable']);
   expect(await duplicates(clinic)).toHaveLength(1);
 });
+
+test.each(['with', 'without'])(
+  'a call listed under another ID and without its label stops nothing (%s times)',
+  async (times) => {
+    const clinic = await install();
+    clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+    await send(clinic, clinic.visit('B-1', about('W9')));
+    await advance(clinic, HOUR_MS);
+    await send(clinic, clinic.visit('A-1'));
+    const { list } = clinic.client;
+    await forgetCall(clinic, 'A-1');
+    const forgotten = (await clinic.service.ledger())[1]?.id;
+    clinic.client.list = async (...given) => {
+      const result = await list(...given);
+      if (!result.ok) return result;
+      const inquiries = result.value.inquiries.map((each) =>
+        each.id === forgotten ? { ...each, id: 'ANOTHER' as typeof each.id } : each,
+      );
+      return { ok: true, value: { ...result.value, inquiries } };
+    };
+    withhold(clinic, 'external_id');
+    if (times === 'without') withholdTimes(clinic);
+    await reconcile(clinic);
+    expect(await haltsOf(clinic)).toEqual([]);
+    expect(await clinic.attention()).toEqual(['lost_at_service']);
+  },
+);

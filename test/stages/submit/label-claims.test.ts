@@ -171,15 +171,16 @@ describe.each([
 );
 
 test.each([
-  ['after both', [1, 2, 3]],
-  ['before both', [3, 1, 2]],
-  ['between them', [1, 3, 2]],
-])('also if the list has a call for another claim with the former number %s', async (_, order) => {
+  ['after both', [1, 2, 3, 4]],
+  ['before both', [4, 3, 1, 2]],
+  ['between them', [1, 3, 2, 4]],
+])('also if the list has calls for another claim with the former number %s', async (_, order) => {
   const { clinic, hidden } = await begin();
   clinic.submit.settings.is_shared_account = true;
   await loseBoth(clinic);
   const body = await firstBody(clinic, 'C-1');
-  await clinic.service.createBeside({ ...body, claim_number: 'CN-1', external_id: 'C-2' });
+  for (const claim_number of ['CN-1', 'CN-0'])
+    await clinic.service.createBeside({ ...body, claim_number, external_id: 'C-2' });
   const ids = (await clinic.service.ledger()).map(({ id }) => id);
   const { list } = clinic.client;
   clinic.client.list = async (...given) => {
@@ -191,7 +192,8 @@ test.each([
   };
   for (const index of order) await hidden.show(index);
   await reconcile(clinic);
-  expect((await numbersAfterDays(clinic)).toSorted()).toEqual(['CN-1', 'CN-1', 'CN-2']);
+  const numbers = (await numbersAfterDays(clinic)).toSorted();
+  expect(numbers).toEqual(['CN-0', 'CN-1', 'CN-1', 'CN-2']);
 });
 
 test.each(['CN-1', 'CN-2'])(

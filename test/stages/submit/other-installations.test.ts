@@ -14,6 +14,8 @@ import {
   advance,
   anOldCall,
   callsEnd,
+  callTwice,
+  firstBody,
   haltsOf,
   hideCalls,
   labelsOf,
@@ -319,6 +321,23 @@ test('a release while the clock was ahead hides no one’s calls of later days',
   await passMinutes(clinic, 12 * 60);
   await callBeside(clinic, 'X-2');
   await passMinutes(clinic, 12 * 60);
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
+
+test('a call that lookups did not find excuses none without label and time', async () => {
+  const clinic = await install();
+  const { show } = await callTwice(clinic);
+  await show(1);
+  await reconcile(clinic);
+  await clinic.collectAll();
+  await advance(clinic, 3 * DAY_MS);
+  withhold(clinic, 'external_id');
+  withholdTimes(clinic);
+  await reconcile(clinic);
+  await clinic.service.createBeside(await firstBody(clinic));
+  await show(2);
+  await advance(clinic, HOUR_MS);
   await reconcile(clinic);
   expect(await haltsOf(clinic)).toEqual(['foreign']);
 });
