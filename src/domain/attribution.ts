@@ -29,7 +29,7 @@ export type ListedCall = Asked & {
   is_new: boolean;
 };
 
-/** One of our requests that has no ID yet: it is under way, its reply was lost, or it is absent. */
+/** One of our requests without a known ID: it is under way, its reply was lost, or it is absent. */
 export type MadeCall = Asked & {
   id: number;
   inquiry: number;
@@ -61,7 +61,7 @@ export type Account = {
   listed: readonly ListedCall[];
   calls: readonly MadeCall[];
   needs: readonly Need[];
-  /** In a whole list: all of our calls that it may show as new. It may leave out what they ask. */
+  /** In a whole list: our lost and absent calls, whatever they ask: it may leave that out. */
   sought: readonly MadeCall[];
   /** The list is the account's whole one, not that of a label. */
   is_whole: boolean;
@@ -263,12 +263,11 @@ function duplicateFor(
       (each.owner.inquiry === inquiry && isFresh(each, clock)));
   // The service may have canceled it because it was a duplicate.
   return listed.find(
-    (each) =>
-      isTheirs(each) &&
-      ['', given_name].includes(each.given_name) &&
-      finalOutcome(each.status) !== 'cancelled',
+    (each) => isTheirs(each) && ['', given_name].includes(each.given_name) && !isCancelled(each),
   );
 }
+
+const isCancelled = ({ status }: ListedCall) => finalOutcome(status) === 'cancelled';
 
 /** Returns whether the answer may serve a visit; it does if its age is unknown. */
 function isFresh({ created_at }: ListedCall, { now, reverify_ms }: Clock): boolean {
@@ -278,10 +277,10 @@ function isFresh({ created_at }: ListedCall, { now, reverify_ms }: Clock): boole
 /**
  * Returns the listed call that serves the need and belongs to no other (`fit`), and those that may
  * be for the same patient (`doubtful`). Their answers are fresh. A fit asks the same questions for
- * the same patient; one under the need's own labels comes first. A doubtful call does not say the
- * name, or has a label of the need and a request that cannot be read in full; it has an answer, or
- * will have one; and no other need waits for calls like it. For a claim without a number, both have
- * its label: the patient may have another claim for the same day.
+ * the same patient; one that was not canceled comes first, then one under the need's own labels. A
+ * doubtful call does not say the name, or has a label of the need and a request that cannot be read
+ * in full; it has an answer, or will have one; and it is not like the call of another need. For a
+ * claim without a number, both have its label: the patient may have another claim for the same day.
  */
 function unclaimedFor(
   need: Need,
@@ -289,9 +288,8 @@ function unclaimedFor(
 ): { fit: ListedCall | undefined; doubtful: ListedCall[] } {
   const isLabelled = ({ external_id }: ListedCall) => need.labels.includes(external_id);
   const kept = free.filter((each) => isKept(verdicts.get(each.service_id)) && isFresh(each, clock));
-  const waiting = needs.filter(
-    (each) => (each.stage === 'planned' || isOut(each)) && !isServed(each, verdicts),
-  );
+  const others = needs.filter((each) => each.stage === 'planned' || isOut(each));
+  const waiting = others.filter((each) => !isServed(each, verdicts));
   const awaited = awaitedBy(waiting, kept);
   const usable = kept.filter((each) => !need.is_unnumbered_claim || isLabelled(each));
   const fits = usable.filter(
@@ -302,24 +300,27 @@ function unclaimedFor(
   );
   const doubtful = usable.filter(
     (each) =>
-      !waiting.some((other) => isAlike(other, each)) &&
+      !others.some((other) => isAlike(other, each)) &&
       (finalOutcome(each.status) ?? 'successful') === 'successful' &&
       (each.match_key === need.match_key
         ? each.given_name === '' || need.given_name === ''
         : mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)),
   );
-  return { fit: fits.find(isLabelled) ?? fits[0], doubtful };
+  const rankOf = (each: ListedCall) => (isCancelled(each) ? 2 : 0) + (isLabelled(each) ? 0 : 1);
+  return { fit: fits.toSorted((a, b) => rankOf(a) - rankOf(b))[0], doubtful };
 }
 
 /**
- * Returns those that needs wait for under their labels: one for a call that is planned, and all if
- * its reply is awaited or was lost, because each may be that call.
+ * Returns those that needs keep under their labels: one for a call that is planned, and all if its
+ * reply is awaited or was lost, because each may be that call. A canceled one serves no other need.
  */
 function awaitedBy(waiting: readonly Need[], kept: readonly ListedCall[]): Set<ListedCall> {
   const awaited = new Set<ListedCall>();
   for (const need of waiting) {
     const alike = kept.filter((each) => !awaited.has(each) && isAlike(need, each));
-    for (const each of isOut(need) ? alike : alike.slice(0, 1)) awaited.add(each);
+    const first = alike.find((each) => !isCancelled(each));
+    for (const each of alike)
+      if (isOut(need) || isCancelled(each) || each === first) awaited.add(each);
   }
   return awaited;
 }
@@ -344,7 +345,7 @@ function isStrange(listed: ListedCall, account: Account, clock: Clock): boolean 
   );
 }
 
-/** Returns whether it may be a call of ours; an absent one only if the times agree. */
+/** Returns whether it may be a call of ours. Only its time shows that it may be an absent one. */
 function mayBeSought(listed: ListedCall, { needs, sought }: Account, clock: Clock): boolean {
   const isPossible = ({ sent_at, is_absent }: MadeCall) =>
     isInTime(sent_at, listed, clock) && (!is_absent || listed.created_at !== null);

@@ -524,6 +524,35 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: serves(1) },
   },
   {
+    what: 'a canceled call serves only the need whose label it has, and only if no other does',
+    account: {
+      needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
+      listed: [
+        listed('L1', { external_id: 'B-1', status: 'CANCELLED' }),
+        listed('L2', { external_id: 'B-1', created_at: at(1) }),
+        listed('L3', { status: 'CANCELLED' }),
+        listed('L4', { external_id: 'OLD', created_at: at(1) }),
+      ],
+    },
+    verdicts: {
+      L1: is('unclaimed'),
+      L2: is('unclaimed'),
+      L3: is('unclaimed'),
+      L4: serves(1),
+    },
+  },
+  {
+    what: 'a canceled call under the label of a need that is planned is left to that need',
+    account: {
+      needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
+      listed: [
+        listed('L1', { external_id: 'B-1' }),
+        listed('L2', { external_id: 'B-1', status: 'CANCELLED' }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
+  },
+  {
     what: 'each need that is planned keeps one',
     account: {
       needs: [
@@ -584,6 +613,17 @@ export const CASES: readonly Case[] = [
       ],
     },
     verdicts: { L1: duplicate(1, 1), L2: serves(1), L3: serves(2) },
+  },
+  {
+    what: 'a second call under the label of a twin is not doubtful, also if the first serves now',
+    account: {
+      needs: [need(1, 'calling'), need(2, 'sought', { external_id: 'B-1', given_name: 'BEN' })],
+      listed: [
+        listed('L1', { external_id: 'B-1', given_name: '' }),
+        listed('L2', { external_id: 'B-1', given_name: '' }),
+      ],
+    },
+    verdicts: { L1: serves(2), L2: is('unclaimed') },
   },
   {
     what: 'a second call without a name, under the label of a twin, is not doubtful',

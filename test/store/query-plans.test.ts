@@ -21,7 +21,7 @@ import { findSession } from '../../src/store/bookkeeping/office.ts';
 import { oldUnneeded } from '../../src/store/bookkeeping/purge.ts';
 import { countOldAnswers } from '../../src/store/bookkeeping/purge-answers.ts';
 import { oldNamedSubjects } from '../../src/store/bookkeeping/purge-logs.ts';
-import { absentLabels, callsWithoutId } from '../../src/store/calls/absent-calls.ts';
+import { absentCalls, absentLabels } from '../../src/store/calls/absent-calls.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
 import {
   callsAlike,
@@ -280,8 +280,8 @@ describe('the claim of', () => {
       'calls USING INDEX calls_match (match_key=?)',
     ],
     [
-      'our calls without an ID',
-      () => openWriteQueue(db).write((tx) => callsWithoutId(tx)),
+      'absent calls of every specialty',
+      () => openWriteQueue(db).write((tx) => absentCalls(tx)),
       'calls USING INDEX sqlite_autoindex_calls_1 (service_id=?)',
     ],
     [

@@ -7,7 +7,7 @@ import {
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
-import { callsWithoutId } from '../../store/calls/absent-calls.ts';
+import { absentCalls } from '../../store/calls/absent-calls.ts';
 import {
   type CallRow,
   callsOf,
@@ -270,13 +270,13 @@ async function judgedSince(
 }
 
 /**
- * Returns our calls, also of other specialties, that a list may show as new: those without an ID,
- * and those that the service no longer knows under theirs.
+ * Returns our calls, also of other specialties, that eligd looks for or could not find. The service
+ * may list one that it no longer knows under another ID.
  */
 async function soughtCalls(tx: Tx): Promise<CallRow[]> {
-  const given_up = (await inState(tx, 'undecidable')).map(({ id }) => id);
-  const forgotten = (await callsOf(tx, given_up)).filter(({ role }) => role === 'serves');
-  return [...(await callsWithoutId(tx)), ...forgotten];
+  const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
+  const ids = rows.map(({ id }) => id);
+  return [...(await callsOf(tx, ids)), ...(await absentCalls(tx))];
 }
 
 /**

@@ -53,11 +53,15 @@ const ABSENT = prepared<{ match_keys: readonly string[]; specialty: Specialty }>
     ),
 );
 
-/** Returns the calls of every specialty without an ID. */
-export async function callsWithoutId(tx: Tx): Promise<CallRow[]> {
-  return await WITHOUT_ID(tx, {});
+/** Returns the calls of every specialty that count as absent. */
+export async function absentCalls(tx: Tx): Promise<CallRow[]> {
+  return await ALL_ABSENT(tx, {});
 }
 
-const WITHOUT_ID = prepared()((tx) =>
-  tx.selectFrom('calls').selectAll().where('service_id', 'is', null),
+const ALL_ABSENT = prepared()((tx) =>
+  tx
+    .selectFrom('calls')
+    .selectAll()
+    .where('service_id', 'is', null)
+    .where('fate', '=', sql.lit('absent')),
 );

@@ -10,6 +10,7 @@ import { type Installation, install, reconcile, send } from '../installation.ts'
 import {
   anOldCall,
   callsBringNothing,
+  callsEnd,
   firstBody,
   goToYearsEnd,
   labelsOf,
@@ -164,7 +165,18 @@ test('of two calls for a visit that moved to next year, each year gets one (G1)'
   expect(served.toSorted()).toEqual(asked.toSorted());
 });
 
-test('a twin’s second call makes nobody wait, although the list leaves out names', async () => {
+test('of two calls that a lost database made, the one that was not canceled serves', async () => {
+  const clinic = await install();
+  const canceled = await anOldCall(clinic, 'A-1');
+  await clinic.service.advance({ seconds: 60 });
+  const other = await anOldCall(clinic, 'A-1');
+  callsEnd(clinic, ({ id }) => (id === canceled ? 'CANCELLED' : 'SUCCESS'));
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([other]);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
+test('two calls for a twin who is still to be sent do not make the other one wait', async () => {
   const clinic = await install();
   const fields = { ...TWINS, patient_name: 'Ben Example', external_id: 'B-1' };
   await clinic.service.createBeside(fields);

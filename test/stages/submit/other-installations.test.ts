@@ -5,12 +5,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { resolveAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../src/store/bookkeeping/audit.ts';
-import { releaseSubmission } from '../../../src/store/bookkeeping/operator.ts';
+import { releaseSubmission, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import { CUT_OFF, cutLists } from './cut-lists.ts';
 import {
   about,
   acceptAndHide,
+  acceptUnlisted,
   advance,
   anOldCall,
   callsEnd,
@@ -337,6 +338,24 @@ test('a call that lookups did not find excuses none without label and time', asy
   await reconcile(clinic);
   await clinic.service.createBeside(await firstBody(clinic));
   await show(2);
+  await advance(clinic, HOUR_MS);
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
+
+test('a lost call that was withdrawn excuses none without label and time', async () => {
+  const clinic = await install();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await acceptUnlisted(clinic, () => send(clinic, clinic.visit('A-1')));
+  const lost = { kind: 'inquiry', id: 2 } as const;
+  await clinic.store.write((tx) => withdraw(tx, lost, clinic.now()));
+  expect(await statesOf(clinic)).toEqual(['open', 'withdrawn']);
+  await advance(clinic, 3 * DAY_MS);
+  withhold(clinic, 'external_id');
+  withholdTimes(clinic);
+  await reconcile(clinic);
+  await clinic.service.createBeside(await firstBody(clinic, 'A-1'));
   await advance(clinic, HOUR_MS);
   await reconcile(clinic);
   expect(await haltsOf(clinic)).toEqual(['foreign']);
