@@ -653,11 +653,14 @@ export class Calls {
 
   /**
    * Whether the call may be made because it asks about a code that none of those asked about, as
-   * far as eligd knows.
+   * far as eligd knows. It does not read the answers of duplicates, so those do not count.
    */
   #asksNewCodes(before: readonly Accepted[], call: Accepted): boolean {
     if (this.#world.plan.pms.new_codes !== 'call') return false;
-    const known = before.filter((one) => !this.#isForgotten(one) || this.#adopted.has(one.id));
+    const known = before.filter(
+      (one) =>
+        !this.#duplicates.has(one.id) && (!this.#isForgotten(one) || this.#adopted.has(one.id)),
+    );
     const asked = new Set(known.flatMap(codesIn));
     return codesIn(call).some((code) => !asked.has(code));
   }
