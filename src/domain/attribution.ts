@@ -277,7 +277,7 @@ function isFresh({ created_at }: ListedCall, { now, reverify_ms }: Clock): boole
 /**
  * Returns the listed call that serves the need and belongs to no other (`fit`), and those that may
  * be for the same patient (`doubtful`). Their answers are fresh. A fit asks the same questions for
- * the same patient; one that was not canceled comes first, then one under the need's own labels. A
+ * the same patient; one under the need's own labels comes first, a canceled one last among them. A
  * doubtful call does not say the name, or has a label of the need and a request that cannot be read
  * in full; it has an answer, or will have one; and it is not like the call of another need. For a
  * claim without a number, both have its label: the patient may have another claim for the same day.
@@ -306,13 +306,13 @@ function unclaimedFor(
         ? each.given_name === '' || need.given_name === ''
         : mayBeEchoOf(need.match_key, each.match_key) && isLabelled(each)),
   );
-  const rankOf = (each: ListedCall) => (isCancelled(each) ? 2 : 0) + (isLabelled(each) ? 0 : 1);
+  const rankOf = (each: ListedCall) => (isLabelled(each) ? 0 : 2) + (isCancelled(each) ? 1 : 0);
   return { fit: fits.toSorted((a, b) => rankOf(a) - rankOf(b))[0], doubtful };
 }
 
 /**
  * Returns those that needs keep under their labels: one for a call that is planned, and all if its
- * reply is awaited or was lost, because each may be that call. A canceled one serves no other need.
+ * reply is awaited or was lost, because each may be that call. Canceled ones bring no answer.
  */
 function awaitedBy(waiting: readonly Need[], kept: readonly ListedCall[]): Set<ListedCall> {
   const awaited = new Set<ListedCall>();

@@ -524,22 +524,31 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: is('unclaimed'), L2: serves(1) },
   },
   {
-    what: 'a canceled call serves only the need whose label it has, and only if no other does',
+    what: 'of two with its label, the canceled one does not serve',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [listed('L1', { status: 'CANCELLED' }), listed('L2', { created_at: at(1) })],
+    },
+    verdicts: { L1: is('unclaimed'), L2: serves(1) },
+  },
+  {
+    what: 'a canceled one with its label serves before one with another label',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [listed('L1', { external_id: 'OLD' }), listed('L2', { status: 'CANCELLED' })],
+    },
+    verdicts: { L1: is('unclaimed'), L2: serves(1) },
+  },
+  {
+    what: 'a need that is planned keeps the one that may bring an answer',
     account: {
       needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
       listed: [
         listed('L1', { external_id: 'B-1', status: 'CANCELLED' }),
         listed('L2', { external_id: 'B-1', created_at: at(1) }),
-        listed('L3', { status: 'CANCELLED' }),
-        listed('L4', { external_id: 'OLD', created_at: at(1) }),
       ],
     },
-    verdicts: {
-      L1: is('unclaimed'),
-      L2: is('unclaimed'),
-      L3: is('unclaimed'),
-      L4: serves(1),
-    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
   },
   {
     what: 'a canceled call under the label of a need that is planned is left to that need',

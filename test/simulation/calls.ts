@@ -657,10 +657,9 @@ export class Calls {
    */
   #asksNewCodes(before: readonly Accepted[], call: Accepted): boolean {
     if (this.#world.plan.pms.new_codes !== 'call') return false;
-    const known = before.filter(
-      (one) =>
-        !this.#duplicates.has(one.id) && (!this.#isForgotten(one) || this.#adopted.has(one.id)),
-    );
+    const read = before.filter(({ id }) => !this.#duplicates.has(id));
+    if (read.length === 0) return false;
+    const known = read.filter((one) => !this.#isForgotten(one) || this.#adopted.has(one.id));
     const asked = new Set(known.flatMap(codesIn));
     return codesIn(call).some((code) => !asked.has(code));
   }

@@ -123,8 +123,12 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   out_keeps_all: without('isOut(need) || isCancelled(each)', 'isCancelled(each)'),
   doubtful_is_not_like_others: without('      !others.some((other) => isAlike(other, each)) &&\n'),
   doubtful_is_like_no_served_one: without('!others.some((other)', '!waiting.some((other)'),
-  own_label_first: without(' + (isLabelled(each) ? 0 : 1);\n  return { fit', ';\n  return { fit'),
-  living_first: without('(isCancelled(each) ? 2 : 0) + ', ''),
+  own_label_first: without('(isLabelled(each) ? 0 : 2) + ', ''),
+  living_first: without(' + (isCancelled(each) ? 1 : 0)', ''),
+  label_before_living: without(
+    '(isLabelled(each) ? 0 : 2) + (',
+    '(isLabelled(each) ? 0 : 1) + 2 * (',
+  ),
   doubtful_only_if_none_fits: without(
     '    else\n      for (const { service_id } of',
     '    for (const { service_id } of',
