@@ -622,9 +622,9 @@ export class Calls {
   }
 
   /**
-   * The last call with a successful answer, if the calls after it were reported as duplicates
-   * (eligd does not read what those say, because the office asks for a refund), or if the service
-   * revised that answer during an unsuccessful call. Null: no such call.
+   * The last call that was not reported as a duplicate (eligd does not read what those say, because
+   * the office asks for a refund); if it was unsuccessful, the last one whose answer the service
+   * revised during it. Null: no such call.
    */
   #readAboutClaim(before: readonly Accepted[]): Accepted | null {
     const own = before.findLast(({ id }) => !this.#duplicates.has(id));
@@ -632,7 +632,7 @@ export class Calls {
     const isRevised = ({ id, timeline }: Accepted) =>
       this.#successful.has(id) &&
       timeline.some(({ at, status }) => status === 'SUCCESS' && at > own.accepted_at);
-    return before.findLast(isRevised) ?? null;
+    return before.findLast(isRevised) ?? own;
   }
 
   /** Whether eligd, without its database, can only see that the last call was long ago. */
