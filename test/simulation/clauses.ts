@@ -65,6 +65,15 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     ';\n    return',
   ),
   own_call_first: without(' + (is_made ? 0 : 1)', ''),
+  own_living_first: without(' + (isCancelled(each) ? 2 : 0) + (is_made', ' + (is_made'),
+  living_before_certain: without(
+    '(isCancelled(each) ? 2 : 0) + (is_made ? 0 : 1)',
+    '(isCancelled(each) ? 1 : 0) + (is_made ? 0 : 2)',
+  ),
+  wanted_before_living: without(
+    '(is_wanted ? 0 : 4) + (isCancelled(each) ? 2 : 0)',
+    '(is_wanted ? 0 : 2) + (isCancelled(each) ? 4 : 0)',
+  ),
   one_of_each_question_is_kept: without(
     "is_served ||= need.stage !== 'over';",
     'is_served = true;',

@@ -271,12 +271,13 @@ async function judgedSince(
 
 /**
  * Returns our calls, also of other specialties, that eligd looks for or could not find. The service
- * may list one that it no longer knows under another ID.
+ * may list one that it no longer knows under another ID. A withdrawn one counts as absent.
  */
 async function soughtCalls(tx: Tx): Promise<CallRow[]> {
   const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
   const ids = rows.map(({ id }) => id);
-  return [...(await callsOf(tx, ids)), ...(await absentCalls(tx))];
+  const absent = (await absentCalls(tx)).map((call) => ({ ...call, fate: 'absent' as const }));
+  return [...(await callsOf(tx, ids)), ...absent];
 }
 
 /**

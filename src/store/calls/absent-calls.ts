@@ -1,9 +1,10 @@
 /** Calls whose IDs eligd does not know, and which the service may list later. */
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { parsed } from '../../domain/damaged.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
+import type { Tables } from '../engine/tables.ts';
 import type { CallRow } from './calls.ts';
 
 /**
@@ -24,6 +25,18 @@ export async function absentLabels(
   return new Map([...absent].map(([match_key, calls]) => [match_key, calls.map(labelAsSent)]));
 }
 
+function isAbsent(where: ExpressionBuilder<Tables, 'calls'>) {
+  const withdrawn = where
+    .selectFrom('inquiries')
+    .select('id')
+    .whereRef('inquiries.id', '=', 'calls.inquiry')
+    .where('state', '=', sql.lit('withdrawn'));
+  return where.or([
+    where('fate', '=', sql.lit('absent')),
+    where.and([where('fate', '=', sql.lit('lost')), where.exists(withdrawn)]),
+  ]);
+}
+
 /** The column has the label in capital letters; the body, as sent, until retention empties it. */
 function labelAsSent({ external_id, body }: Pick<CallRow, 'external_id' | 'body'>): string {
   const sent = parsed(body ?? '') as { external_id?: string } | null;
@@ -36,32 +49,14 @@ const ABSENT = prepared<{ match_keys: readonly string[]; specialty: Specialty }>
     .select(['match_key', 'external_id', 'body'])
     .where('match_key', 'in', place('match_keys'))
     .where('specialty', '=', place('specialty'))
-    .where((where) =>
-      where.or([
-        where('fate', '=', sql.lit('absent')),
-        where.and([
-          where('fate', '=', sql.lit('lost')),
-          where.exists((select) =>
-            select
-              .selectFrom('inquiries')
-              .select('id')
-              .whereRef('inquiries.id', '=', 'calls.inquiry')
-              .where('state', '=', sql.lit('withdrawn')),
-          ),
-        ]),
-      ]),
-    ),
+    .where(isAbsent),
 );
 
-/** Returns the calls of every specialty that count as absent. */
+/** Returns the calls of every specialty that count as absent, or that the office has withdrawn. */
 export async function absentCalls(tx: Tx): Promise<CallRow[]> {
   return await ALL_ABSENT(tx, {});
 }
 
 const ALL_ABSENT = prepared()((tx) =>
-  tx
-    .selectFrom('calls')
-    .selectAll()
-    .where('service_id', 'is', null)
-    .where('fate', '=', sql.lit('absent')),
+  tx.selectFrom('calls').selectAll().where('service_id', 'is', null).where(isAbsent),
 );

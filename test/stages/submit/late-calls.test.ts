@@ -11,6 +11,7 @@ import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
   about,
+  acceptAndHide,
   acceptUnlisted,
   callsBringNothing,
   callsEnd,
@@ -871,4 +872,40 @@ test('a lost call does not explain what others call for the same patient days la
   await clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id: '' });
   await reconcile(clinic);
   expect(await clinic.attention()).toContain('submission_stopped');
+});
+
+test.each([
+  ['first', 1],
+  ['second', 0],
+])('of two calls listed late, the %s one, which is canceled, does not serve', async (_, left) => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await clinic.service.advance({ seconds: 60 });
+  await lookUp(clinic);
+  const ids = (await clinic.service.ledger()).map(({ id }) => id);
+  callsEnd(clinic, ({ id }) => (ids.indexOf(id) === left ? 'SUCCESS' : 'CANCELLED'));
+  await show(0);
+  await show(1);
+  await lookUp(clinic);
+  await clinic.collectAll();
+  expect(ids).toHaveLength(2);
+  const [inquiry] = await clinic.inquiries();
+  expect(inquiry?.service_id).toBe(ids[left]);
+  expect(await clinic.attention()).toEqual(['duplicate_call']);
+});
+
+test('a lost call that was withdrawn and is listed without its label is ours', async () => {
+  const clinic = await install();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  const { show } = await acceptAndHide(clinic, () => send(clinic, clinic.visit('A-1')));
+  const lost = { kind: 'inquiry', id: 2 } as const;
+  await clinic.store.write((tx) => withdraw(tx, lost, clinic.now()));
+  withhold(clinic, 'external_id');
+  await show(1);
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await reconcile(clinic);
+  expect(await clinic.attention()).not.toContain('submission_stopped');
 });
