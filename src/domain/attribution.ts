@@ -155,8 +155,8 @@ type Judged = Pick<Account, 'calls' | 'needs'> & {
 };
 
 /**
- * Returns the inquiries that belong to the need, starting with those that may bring an answer, and
- * among them with those that certainly are its calls.
+ * Returns the inquiries that belong to the need, starting with those about today's question, among
+ * them with those that certainly are its calls, and among these with those that were not canceled.
  */
 function ownOf(need: Need, { free, calls, reasons, verdicts, clock }: Judged): ListedCall[] {
   const reasonOf = ({ service_id }: ListedCall) => reasons.get(service_id);
@@ -165,7 +165,7 @@ function ownOf(need: Need, { free, calls, reasons, verdicts, clock }: Judged): L
     const is_made = reasonOf(each)?.call != null;
     // If one about a former claim number served, planning would ask about today's number again.
     const is_wanted = each.match_key === need.match_key && (is_made || isFresh(each, clock));
-    return (is_wanted ? 0 : 4) + (isCancelled(each) ? 2 : 0) + (is_made ? 0 : 1);
+    return (is_wanted ? 0 : 4) + (is_made ? 0 : 2) + (isCancelled(each) ? 1 : 0);
   };
   const by_rank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
   const is_found = own.some((each) => each.match_key === need.match_key);
@@ -313,7 +313,7 @@ function unclaimedFor(
 
 /**
  * Returns those that needs keep under their labels: one for a call that is planned, and all if its
- * reply is awaited or was lost, because each may be that call. Canceled ones bring no answer.
+ * reply is awaited or was lost, because each may be that call. It keeps canceled ones, too.
  */
 function awaitedBy(waiting: readonly Need[], kept: readonly ListedCall[]): Set<ListedCall> {
   const awaited = new Set<ListedCall>();

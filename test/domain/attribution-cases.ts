@@ -267,12 +267,12 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: duplicate(1, 1), L2: serves(1, 2) },
   },
   {
-    what: 'a lost database’s call serves in place of the canceled lost one',
+    what: 'the lost call serves before one of a lost database, also if it is canceled',
     account: {
       ...lost,
       listed: [listed('L1', { created_at: at(-60) }), listed('L2', { status: 'CANCELLED' })],
     },
-    verdicts: { L1: serves(1), L2: duplicate(1, 1) },
+    verdicts: { L1: duplicate(1), L2: serves(1, 1) },
   },
   {
     what: 'a canceled call about today’s number serves before one about a former one',

@@ -64,15 +64,15 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     ' && (is_made || isFresh(each, clock));\n    return',
     ';\n    return',
   ),
-  own_call_first: without(' + (is_made ? 0 : 1)', ''),
-  own_living_first: without(' + (isCancelled(each) ? 2 : 0) + (is_made', ' + (is_made'),
-  living_before_certain: without(
-    '(isCancelled(each) ? 2 : 0) + (is_made ? 0 : 1)',
-    '(isCancelled(each) ? 1 : 0) + (is_made ? 0 : 2)',
+  own_call_first: without(' + (is_made ? 0 : 2)', ''),
+  own_living_first: without(' + (isCancelled(each) ? 1 : 0);\n  };', ';\n  };'),
+  certain_before_living: without(
+    '(is_made ? 0 : 2) + (isCancelled(each) ? 1 : 0)',
+    '(is_made ? 0 : 1) + (isCancelled(each) ? 2 : 0)',
   ),
   wanted_before_living: without(
-    '(is_wanted ? 0 : 4) + (isCancelled(each) ? 2 : 0)',
-    '(is_wanted ? 0 : 2) + (isCancelled(each) ? 4 : 0)',
+    '(is_wanted ? 0 : 4) + (is_made ? 0 : 2) + (isCancelled(each) ? 1 : 0)',
+    '(is_wanted ? 0 : 2) + (is_made ? 0 : 1) + (isCancelled(each) ? 4 : 0)',
   ),
   one_of_each_question_is_kept: without(
     "is_served ||= need.stage !== 'over';",
@@ -133,7 +133,7 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   doubtful_is_not_like_others: without('      !others.some((other) => isAlike(other, each)) &&\n'),
   doubtful_is_like_no_served_one: without('!others.some((other)', '!waiting.some((other)'),
   own_label_first: without('(isLabelled(each) ? 0 : 2) + ', ''),
-  living_first: without(' + (isCancelled(each) ? 1 : 0)', ''),
+  living_first: without(' + (isCancelled(each) ? 1 : 0);\n  return { fit', ';\n  return { fit'),
   label_before_living: without(
     '(isLabelled(each) ? 0 : 2) + (',
     '(isLabelled(each) ? 0 : 1) + 2 * (',
