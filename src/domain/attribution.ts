@@ -155,8 +155,8 @@ type Judged = Pick<Account, 'calls' | 'needs'> & {
 };
 
 /**
- * Returns the inquiries that belong to the need, starting with those about today's question, among
- * them with those that certainly are its calls, and among these with those that were not canceled.
+ * Returns the inquiries that belong to the need, starting with those about today's question, and
+ * among them with those that certainly are its calls.
  */
 function ownOf(need: Need, { free, calls, reasons, verdicts, clock }: Judged): ListedCall[] {
   const reasonOf = ({ service_id }: ListedCall) => reasons.get(service_id);
@@ -165,7 +165,7 @@ function ownOf(need: Need, { free, calls, reasons, verdicts, clock }: Judged): L
     const is_made = reasonOf(each)?.call != null;
     // If one about a former claim number served, planning would ask about today's number again.
     const is_wanted = each.match_key === need.match_key && (is_made || isFresh(each, clock));
-    return (is_wanted ? 0 : 4) + (is_made ? 0 : 2) + (isCancelled(each) ? 1 : 0);
+    return (is_wanted ? 0 : 2) + (is_made ? 0 : 1);
   };
   const by_rank = own.toSorted((a, b) => rankOf(a) - rankOf(b));
   const is_found = own.some((each) => each.match_key === need.match_key);

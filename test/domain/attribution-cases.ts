@@ -255,35 +255,6 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'of two calls of one need, the canceled one is the duplicate',
-    account: {
-      calls: [absent(), call(2, 1, { sent_at: at(5) })],
-      needs: [need(1, 'sought')],
-      listed: [
-        listed('L1', { created_at: at(1), status: 'CANCELLED' }),
-        listed('L2', { created_at: at(6) }),
-      ],
-    },
-    verdicts: { L1: duplicate(1, 1), L2: serves(1, 2) },
-  },
-  {
-    what: 'the lost call serves before one of a lost database, also if it is canceled',
-    account: {
-      ...lost,
-      listed: [listed('L1', { created_at: at(-60) }), listed('L2', { status: 'CANCELLED' })],
-    },
-    verdicts: { L1: duplicate(1), L2: serves(1, 1) },
-  },
-  {
-    what: 'a canceled call about today’s number serves before one about a former one',
-    account: {
-      calls: [absent({ match_key: 'BEFORE' }), call(2, 1)],
-      needs: [need(1, 'sought')],
-      listed: [listed('L1', { match_key: 'BEFORE' }), listed('L2', { status: 'CANCELLED' })],
-    },
-    verdicts: { L1: duplicate(1, 1), L2: serves(1, 2) },
-  },
-  {
     what: 'two calls of one need: the older one serves, and each is one call',
     account: {
       calls: [absent(), call(2, 1, { sent_at: at(5) })],

@@ -64,16 +64,7 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     ' && (is_made || isFresh(each, clock));\n    return',
     ';\n    return',
   ),
-  own_call_first: without(' + (is_made ? 0 : 2)', ''),
-  own_living_first: without(' + (isCancelled(each) ? 1 : 0);\n  };', ';\n  };'),
-  certain_before_living: without(
-    '(is_made ? 0 : 2) + (isCancelled(each) ? 1 : 0)',
-    '(is_made ? 0 : 1) + (isCancelled(each) ? 2 : 0)',
-  ),
-  wanted_before_living: without(
-    '(is_wanted ? 0 : 4) + (is_made ? 0 : 2) + (isCancelled(each) ? 1 : 0)',
-    '(is_wanted ? 0 : 2) + (is_made ? 0 : 1) + (isCancelled(each) ? 4 : 0)',
-  ),
+  own_call_first: without(' + (is_made ? 0 : 1)', ''),
   one_of_each_question_is_kept: without(
     "is_served ||= need.stage !== 'over';",
     'is_served = true;',

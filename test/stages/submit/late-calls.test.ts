@@ -874,27 +874,6 @@ test('a lost call does not explain what others call for the same patient days la
   expect(await clinic.attention()).toContain('submission_stopped');
 });
 
-test.each([
-  ['first', 1],
-  ['second', 0],
-])('of two calls listed late, the %s one, which is canceled, does not serve', async (_, left) => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 2);
-  await send(clinic, clinic.visit('A-1', twin('Ada')));
-  await clinic.service.advance({ seconds: 60 });
-  await lookUp(clinic);
-  const ids = (await clinic.service.ledger()).map(({ id }) => id);
-  callsEnd(clinic, ({ id }) => (ids.indexOf(id) === left ? 'SUCCESS' : 'CANCELLED'));
-  await show(0);
-  await show(1);
-  await lookUp(clinic);
-  await clinic.collectAll();
-  expect(ids).toHaveLength(2);
-  const [inquiry] = await clinic.inquiries();
-  expect(inquiry?.service_id).toBe(ids[left]);
-  expect(await clinic.attention()).toEqual(['duplicate_call']);
-});
-
 test('a lost call that was withdrawn and is listed without its label is ours', async () => {
   const clinic = await install();
   clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() });
