@@ -214,9 +214,12 @@ export class Session {
         const sent = await this.#inQueue(priority, waiting, async () => {
           // Another request was told to wait while this one was in the queue: back to the gate.
           if (pauses !== this.#pauses) return 'paused';
-          const sent_ms = clock.now();
+          const began = { now_ms: clock.now(), elapsed_ms: clock.elapsed() };
           const exchange = await this.#transport.exchange(request, this.#cutting.signal);
           const received_ms = clock.now();
+          // The clock may have been set back meanwhile.
+          const duration_ms = Math.round(clock.elapsed() - began.elapsed_ms);
+          const sent_ms = Math.min(began.now_ms, received_ms - duration_ms);
           // Before the next request in the queue may start.
           const retry_after_ms =
             exchange.outcome === 'reply' ? await this.#obeyRetryAfter(exchange, received_ms) : null;

@@ -322,6 +322,22 @@ test('the Date of each reply is reported with the clock before and after', async
   ]);
 });
 
+test('if the clock was set back, that after a request tells the one before it', async () => {
+  const seen: unknown[] = [];
+  const ahead_ms = 6_000_000;
+  const server = await serve(() => {
+    time.now_ms += 700 - ahead_ms;
+    time.elapsed_ms += 700.25;
+    return { status: 404, headers: { date: 'Fri, 20 Nov 2026 12:00:00 GMT' } };
+  });
+  const { client, time } = testClient(server.base_url, {
+    onServiceDate: (one) => void seen.push(one),
+  });
+  time.now_ms += ahead_ms;
+  await client.read('dental', id('a'));
+  expect(seen).toEqual([{ service_ms: START_MS, sent_ms: START_MS, received_ms: START_MS + 700 }]);
+});
+
 test('a gate failure throws before the request, and keeps its outcome after it', async () => {
   const server = await serve(() => created);
   const { gate } = testGate();
