@@ -183,11 +183,10 @@ export class Session {
     if (exchange.outcome !== 'reply')
       return { outcome: 'none', failure: failureOfExchange(exchange) };
     const service_ms = parseHttpDate(String(exchange.headers.date ?? ''));
-    if (service_ms !== null) {
+    if (service_ms !== null)
       await this.#keepResult('service_date', async () =>
         onServiceDate?.({ service_ms, sent_ms, received_ms }),
       );
-    }
     return { outcome: 'reply', reply: exchange, retry_after_ms };
   }
 
