@@ -119,9 +119,8 @@ export class Session {
   async #authorized(call: Call, waiting: AbortSignal): Promise<Answered> {
     const { credentials } = this.#options;
     if (credentials.scheme === 'basic') {
-      const pair = Buffer.from(`${credentials.project_id}:${credentials.api_key}`, 'utf8').toString(
-        'base64',
-      );
+      const { project_id, api_key } = credentials;
+      const pair = Buffer.from(`${project_id}:${api_key}`, 'utf8').toString('base64');
       return this.#pass(call, `Basic ${pair}`, waiting);
     }
     const first = await unlessAborted(this.#tokens.current(), waiting);
@@ -213,12 +212,12 @@ export class Session {
         const sent = await this.#inQueue(priority, waiting, async () => {
           // Another request was told to wait while this one was in the queue: back to the gate.
           if (pauses !== this.#pauses) return 'paused';
-          const began = { now_ms: clock.now(), elapsed_ms: clock.elapsed() };
+          const began = { now: clock.now(), elapsed: clock.elapsed() };
           const exchange = await this.#transport.exchange(request, this.#cutting.signal);
           const received_ms = clock.now();
           // The clock may have been set back meanwhile.
-          const duration_ms = Math.round(clock.elapsed() - began.elapsed_ms);
-          const sent_ms = Math.min(began.now_ms, received_ms - duration_ms);
+          const duration_ms = Math.round(clock.elapsed() - began.elapsed);
+          const sent_ms = Math.min(began.now, received_ms - duration_ms);
           // Before the next request in the queue may start.
           const retry_after_ms =
             exchange.outcome === 'reply' ? await this.#obeyRetryAfter(exchange, received_ms) : null;
