@@ -52,6 +52,8 @@ export class Operator {
   readonly withdrawn = new Map<string, number>();
   /** By patient: when `eligd ask` ordered another call. */
   readonly asked = new Map<string, number[]>();
+  /** Of orders that were taken back: when they were given, and when they were taken back. */
+  readonly #taken_back: { patient: string; at: number; until: number }[] = [];
   /** By time of the order: its calls. */
   readonly #ordered = new Map<number, Ordered[]>();
 
@@ -236,9 +238,18 @@ export class Operator {
       const orders = this.asked.get(patient) ?? [];
       const left: number[] = [];
       for (const at of orders)
-        if (!(await areTakenBack(store, this.#ordered.get(at) ?? []))) left.push(at);
+        if (await areTakenBack(store, this.#ordered.get(at) ?? []))
+          this.#taken_back.push({ patient, at, until: this.#world.scheduler.now });
+        else left.push(at);
       this.asked.set(patient, left);
     }
+  }
+
+  /** An older copy of the database has the orders that were taken back since. */
+  forgetSince(kept_at: number): void {
+    for (const { patient, at, until } of this.#taken_back)
+      if (at <= kept_at && kept_at < until)
+        this.asked.set(patient, [...(this.asked.get(patient) ?? []), at]);
   }
 
   /** The work of `eligd ask`, built the same way as in the command. */

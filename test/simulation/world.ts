@@ -445,6 +445,7 @@ class LivingWorld {
       backup === null ? 'the database is lost' : 'the database is replaced by an older backup',
     );
     this.oracle.forgetSince(machine, kept, kept_at);
+    this.#operator.forgetSince(kept_at);
     machine.replaceState(backup);
     const later_ms = beforeStart === null ? this.#random.int(0, 5) * HOUR_MS : 0;
     await this.#pass(this.scheduler.now + 4 * settle_ms + timeout_ms + later_ms);
