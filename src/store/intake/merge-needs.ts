@@ -74,10 +74,12 @@ export async function mergeNeeds(
       },
       now,
     );
-    // Another inquiry serves their visits from now on.
+    // Another inquiry serves their visits from now on, and the other record's calls may have asked
+    // about what the unsent one is for.
+    const changed = next?.state === 'planned' ? [...unneeded, next] : unneeded;
     await planAgain(
       tx,
-      unneeded.map(({ id }) => id),
+      changed.map(({ id }) => id),
       now,
     );
   }

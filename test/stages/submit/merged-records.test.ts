@@ -1158,3 +1158,21 @@ test('a closed visit of the merged record does not say who the patient is (G1)',
   await send(clinic, visit(clinic, 'B-2', wrong));
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
+
+test('a call about codes that the other record’s call asked about is not made (G1)', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' } });
+  const about = (id: string, patient: typeof ADA, ...procedure_codes: string[]) => ({
+    ...visit(clinic, id, patient),
+    procedure_codes,
+  });
+  await clinic.planNow();
+  await send(clinic, about('A-1', ADA, 'D1110'), about('B-1', OTHER_ADA, 'D0120'));
+  await finish(clinic);
+  await clinic.read(about('A-2', ADA, 'D1110', 'D0120'), about('B-2', OTHER_ADA, 'D1110', 'D0120'));
+  await clinic.planNow();
+  await merge(clinic);
+  await goOn(clinic);
+  await clinic.planNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect(Object.keys(await written(clinic)).toSorted()).toEqual(['A-1', 'A-2', 'B-1', 'B-2']);
+});
