@@ -170,7 +170,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   unclaimed_not_taken: one(
     'eligd does not check the service’s inquiries before a call.',
     'src/domain/attribution.ts',
-    'fit: fits.find(isLabelled) ?? fits[0], doubtful',
+    'fit: fits.toSorted((a, b) => rankOf(a) - rankOf(b))[0], doubtful',
     'fit: undefined, doubtful',
   ),
   late_find_ignored: one(
@@ -321,8 +321,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",
     'src/domain/attribution.ts',
-    "each.given_name === need.given_name || (each.given_name === '' && isLabelled(each));",
-    'true;',
+    "(each.given_name === need.given_name || (each.given_name === '' && isLabelled(each))),",
+    'true,',
   ),
   lead_by_wall_clock: one(
     'The lead time before a visit is counted in hours of the clock.',
