@@ -33,14 +33,20 @@ type MergedNeed<Row> = {
 /**
  * Merges one need that two records of the same patient both had (G1). The newest attempt that is
  * more advanced becomes the last one, which planning finds, after the attempts that it follows;
- * eligd no longer sends the other.
+ * eligd no longer sends the other. Of two planned ones, one that follows a successful answer wins:
+ * that answer may serve after all.
  */
 export function mergeNeed<Row extends Attempt>(
   standing: readonly Row[],
   moving: readonly Row[],
 ): MergedNeed<Row> {
   const [newest_standing, newest_moving] = [newest(standing), newest(moving)];
-  const winner = winnerOf(newest_standing, newest_moving);
+  const is_moving_better =
+    newest_standing?.state === 'planned' &&
+    newest_moving?.state === 'planned' &&
+    !hasSuccess(standing) &&
+    hasSuccess(moving);
+  const winner = is_moving_better ? newest_moving : winnerOf(newest_standing, newest_moving);
   const [first, last] = winner === newest_standing ? [moving, standing] : [standing, moving];
   return {
     order: [...inOrder(first), ...inOrder(last)],
@@ -48,6 +54,12 @@ export function mergeNeed<Row extends Attempt>(
       row !== undefined && row !== winner && BRINGS_NONE.has(row.state) ? [row] : [],
     ),
   };
+}
+
+/** Returns whether the last attempt with an answer was successful. */
+function hasSuccess(rows: readonly Attempt[]): boolean {
+  const answered = inOrder(rows).findLast(({ state }) => state === 'answered');
+  return answered !== undefined && outcomeOf(answered.service_status) === 'successful';
 }
 
 const inOrder = <Row extends Attempt>(rows: readonly Row[]) =>

@@ -1,4 +1,5 @@
 /** Keeps unsent inquiries up to date with the appointments that they serve. */
+import { codesNotAsked } from '../../domain/ask-again.ts';
 import { UNKNOWN_REASONS } from '../../domain/attention.ts';
 import {
   DAMAGED_HOLD,
@@ -25,6 +26,7 @@ import {
   appointmentsOf,
   inquiriesOf,
   isAwaited,
+  planAgain,
   unlink,
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
@@ -112,7 +114,8 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
     await withdrawNeedless(tx, [id], 'planned', now);
     return;
   }
-  const [draft, ...others] = open_visits.flatMap((each) => each.draft ?? []);
+  const [first, ...others] = open_visits.flatMap((each) => each.draft ?? []);
+  const draft = first === undefined ? null : mergeDrafts([first, ...others]);
   const labels = open_visits.map(({ connector, source_id }) =>
     externalId(external_id_template, connector, source_id),
   );
@@ -120,17 +123,24 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
     tx,
     id,
     {
-      ...(draft === undefined ? {} : { draft: JSON.stringify(mergeDrafts([draft, ...others])) }),
+      ...(draft === null ? {} : { draft: JSON.stringify(draft) }),
       external_id: labels.includes(inquiry.external_id)
         ? inquiry.external_id
         : (labels[0] ?? inquiry.external_id),
       visit_at: Math.min(...open_visits.map(({ starts_at }) => starts_at)),
-      hold_reason: holdReason(inquiry, open_visits, draft !== undefined),
+      hold_reason: holdReason(inquiry, open_visits, draft !== null),
     },
     now,
   );
-  if (inquiry.hold_reason === DAMAGED_HOLD && draft !== undefined)
+  if (inquiry.hold_reason === DAMAGED_HOLD && draft !== null)
     await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
+  // The call may have been for these codes only. An answer may serve the visits that are left (G1).
+  if (draft !== null && leavesOutCodes(draft, readDraft(inquiry.draft)))
+    await planAgain(tx, [id], now);
+}
+
+function leavesOutCodes(draft: InquiryDraft, former: InquiryDraft | null): boolean {
+  return codesNotAsked(former?.benefits_codes ?? [], [draft.benefits_codes]).length > 0;
 }
 
 /**

@@ -1,21 +1,22 @@
 /** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
 
+import { codesNotAsked } from '../../domain/ask-again.ts';
 import { externalId } from '../../domain/needs.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { firstAnswerAt, latestRecord } from '../../store/answers/answers.ts';
-import { resolveAttention } from '../../store/bookkeeping/attention.ts';
-import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import {
   answerBefore,
   attemptsFor,
   callUnderWayFor,
+  hasFailed,
+  leaveFailed,
   makeNewest,
   takenBackAfter,
   withdrawnAfter,
 } from '../../store/calls/attempts.ts';
-import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
+import { codesAsked, type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
   appointmentsOf,
@@ -31,8 +32,6 @@ import { asksMore, notAsked } from './new-codes.ts';
 /** An existing inquiry serves the visit, is planned again for it, or does not serve it. */
 type Reuse = 'serve' | 'revive' | 'new';
 type Coverage = { coverage: PlannedCoverage; is_too_late: boolean };
-
-const FAILED = ['unsuccessful', 'cancelled_by_service'] as const;
 
 type Newest = {
   newest: InquiryRow | null;
@@ -66,14 +65,15 @@ export async function newestFor(
     return { newest: call, latest: call, reuse: 'serve', failed };
   const withdrawn = reuse === 'new' ? await withdrawnInstead(context, latest, about) : null;
   if (withdrawn === null) return { newest, latest, reuse, failed: call };
-  if (call !== null) await leaveFailed(context.tx, call, context.facts.now);
+  if (call !== null) await leaveFailed(context.tx, [call], context.facts.now);
   return { newest: withdrawn, latest: withdrawn, reuse: 'revive', failed };
 }
 
 /**
  * Returns the attempt to use for the visit. A further call is not made while the answer before it
  * serves (G1): it was withdrawn with its visit or by the office, or the visit no longer has the
- * codes that it was planned for. The age by a clock that may be wrong changes nothing.
+ * codes that it was planned for. By a clock that may be wrong, a visit neither joins the call nor
+ * leaves it.
  */
 async function latestFor(
   context: PlanContext,
@@ -86,12 +86,18 @@ async function latestFor(
   if (!mayBeTakenBack(latest) || isOrderedFor(context, appointment, latest)) return latest;
   const before = await answerBefore(tx, latest);
   if (before === null) return latest;
-  const serves = (await reuseOf(context, before, appointment, about)) === 'serve';
-  if (latest.state === 'withdrawn') return serves || !facts.is_clock_trusted ? before : latest;
+  const is_withdrawn = latest.state === 'withdrawn';
   // Another visit needs the call, and its answer is better than none.
-  if (hasFailed(before) && (await servesOthers(tx, latest, appointment))) return latest;
-  const is_fresh = facts.is_clock_trusted && (await isFresh(context, before, about));
-  return serves && is_fresh ? before : latest;
+  if (
+    !is_withdrawn &&
+    hasFailed(before) &&
+    (await isNeededByOthers(tx, latest, appointment, about))
+  )
+    return latest;
+  if (!facts.is_clock_trusted)
+    return !is_withdrawn && (await isLinked(tx, latest, appointment)) ? latest : before;
+  if ((await reuseOf(context, before, appointment, about)) !== 'serve') return latest;
+  return is_withdrawn || (await isFresh(context, before, about)) ? before : latest;
 }
 
 /** A visit that is away for a moment keeps the call that the office has ordered for it. */
@@ -106,9 +112,22 @@ function isOrderedFor(
   return is_ordered === 1 && (state !== 'withdrawn' || labels.includes(external_id));
 }
 
-async function servesOthers(tx: Tx, { id }: InquiryRow, visit: AppointmentRow): Promise<boolean> {
-  const visits = await appointmentsOf(tx, id);
-  return visits.some((each) => each.id !== visit.id && each.closed_reason === null);
+/** Returns whether an unsent call is about codes of other visits that no call has asked about. */
+async function isNeededByOthers(
+  tx: Tx,
+  { id }: InquiryRow,
+  visit: AppointmentRow,
+  { coverage: { need_base, benefit_year, plan_since } }: Coverage,
+): Promise<boolean> {
+  const others = (await appointmentsOf(tx, id)).filter(
+    (each) => each.id !== visit.id && each.closed_reason === null,
+  );
+  const asked = await codesAsked(tx, { need_base, benefit_year, since: plan_since });
+  return others.some(({ draft }) => codesNotAsked(draft?.benefits_codes ?? [], asked).length > 0);
+}
+
+async function isLinked(tx: Tx, { id }: InquiryRow, visit: AppointmentRow): Promise<boolean> {
+  return (await inquiriesOf(tx, visit.id)).some((each) => each.id === id);
 }
 
 /**
@@ -151,7 +170,7 @@ async function callInstead(
   const serves = reuse === 'serve' && !has_failed;
   if (serves && !(await asksMore(tx, call, coverage, latest))) return null;
   const newest = await makeNewest(tx, call, now);
-  if (has_failed) await leaveFailed(tx, latest, now);
+  if (has_failed) await leaveFailed(tx, [latest], now);
   else if (!serves) await planAgain(tx, [latest.id], now);
   return newest;
 }
@@ -176,12 +195,6 @@ async function withdrawnInstead(
   return serves ? await makeNewest(tx, call, now) : null;
 }
 
-/** Has planning let another call serve the visits of an unsuccessful one. */
-export async function leaveFailed(tx: Tx, failed: InquiryRow, now: number): Promise<void> {
-  await resolveAttention(tx, inquirySubject(failed.id), now, FAILED);
-  await planAgain(tx, [failed.id], now);
-}
-
 /**
  * Returns whether a call for a merged record may serve the visit instead once eligd knows whether
  * the service has it.
@@ -196,9 +209,6 @@ export async function mayBeReplaced(
   if (call?.state !== 'sending' && call?.state !== 'uncertain') return false;
   return hasFailed(inquiry) || (await asksMore(tx, call, coverage, inquiry));
 }
-
-const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
-  state === 'answered' && outcomeOf(service_status) !== 'successful';
 
 /** Returns whether another attempt may follow the call; none does if the service canceled it. */
 const isAttemptLeft = ({ state, service_status, retry }: InquiryRow, { facts }: PlanContext) =>

@@ -24,7 +24,7 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
-import { makeNewest } from '../../store/calls/attempts.ts';
+import { leaveFailed, makeNewest } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -44,7 +44,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { firstHold, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
-import { leaveFailed, mayBeReplaced, newestFor } from './reuse.ts';
+import { mayBeReplaced, newestFor } from './reuse.ts';
 
 /**
  * How often planning returns to a visit whose new codes wait for the end of the current call, or
@@ -262,7 +262,7 @@ async function inquiryFor(
     if (failed !== null && latest_again !== null) await makeNewest(tx, latest_again, now);
     return 'other_first';
   }
-  if (failed !== null) await leaveFailed(tx, failed, now);
+  if (failed !== null) await leaveFailed(tx, [failed], now);
   await linkVisit(context, appointment, coverage, added.id);
   return added;
 }

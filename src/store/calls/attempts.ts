@@ -4,6 +4,8 @@
  */
 import { outcomeOf } from '../../domain/outcome.ts';
 import { firstAnswerAt } from '../answers/answers.ts';
+import { resolveAttention } from '../bookkeeping/attention.ts';
+import { inquirySubject } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type InquiryRow, inquiriesById, inquiryById, moveInquiries } from './inquiries.ts';
@@ -215,6 +217,26 @@ function underWay(attempts: readonly InquiryRow[], is_accepted = false): Inquiry
     waiting.findLast(({ state }) => state === 'undecidable')
   );
 }
+
+/** Has planning let another call serve the visits of unsuccessful ones. */
+export async function leaveFailed(
+  tx: Tx,
+  failed: readonly Pick<InquiryRow, 'id'>[],
+  now: number,
+): Promise<void> {
+  for (const { id } of failed) await resolveAttention(tx, inquirySubject(id), now, FAILED);
+  await planAgain(
+    tx,
+    failed.map(({ id }) => id),
+    now,
+  );
+}
+
+const FAILED = ['unsuccessful', 'cancelled_by_service'] as const;
+
+/** Returns whether the call has ended without an answer to its questions. */
+export const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
+  state === 'answered' && outcomeOf(service_status) !== 'successful';
 
 /** Returns all attempts for the need, the newest last. */
 export async function attemptsFor(

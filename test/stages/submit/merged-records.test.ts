@@ -1176,3 +1176,26 @@ test('a call about codes that the other record’s call asked about is not made 
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
   expect(Object.keys(await written(clinic)).toSorted()).toEqual(['A-1', 'A-2', 'B-1', 'B-2']);
 });
+
+test.each([
+  ['into the one with an answer', { from: [OTHER_ADA], into: ADA }],
+  ['into the one with the failed call', { from: [ADA], into: OTHER_ADA }],
+])('after a merge %s, neither planned call is made: all codes were asked', async (_, records) => {
+  const clinic = await install({ policy: { new_codes: 'call' }, collecting: { attempts: 1 } });
+  const about = (id: string, patient: typeof ADA, ...procedure_codes: string[]) => ({
+    ...visit(clinic, id, patient),
+    procedure_codes,
+  });
+  await clinic.planNow();
+  await send(clinic, about('A-1', ADA, 'D1110'), about('B-1', OTHER_ADA, 'D0120'));
+  await ends(clinic, { 'A-1': 'SUCCESS', 'B-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await clinic.read(about('A-2', ADA, 'D0120'), about('B-2', OTHER_ADA, 'D1110', 'D0120'));
+  await clinic.planNow();
+  await merge(clinic, records);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  const answers = await written(clinic);
+  for (const id of ['A-1', 'A-2', 'B-1', 'B-2']) expect(answers[id]?.at(-1)).toBe('A-1');
+  expect(await clinic.attention()).toEqual([]);
+});
