@@ -313,7 +313,7 @@ function unclaimedFor(
 
 /**
  * Returns those that needs keep under their labels: one for a call that is planned, and all if its
- * reply is awaited or was lost, because each may be that call. It keeps canceled ones, too.
+ * reply is awaited or was lost: each may be that call. Canceled ones serve no other need, either.
  */
 function awaitedBy(waiting: readonly Need[], kept: readonly ListedCall[]): Set<ListedCall> {
   const awaited = new Set<ListedCall>();

@@ -164,8 +164,7 @@ export class Session {
     };
     if (call.json !== undefined) headers['content-type'] = 'application/json';
     const { method, path, json: body = null, newReader } = call;
-    const reader = newReader === undefined ? {} : { newReader };
-    const request = { method, path, headers, body, ...reader };
+    const request = { method, path, headers, body, ...(newReader && { newReader }) };
     return this.#throughGate(request, call.priority, waiting);
   }
 
@@ -212,12 +211,13 @@ export class Session {
         const sent = await this.#inQueue(priority, waiting, async () => {
           // Another request was told to wait while this one was in the queue: back to the gate.
           if (pauses !== this.#pauses) return 'paused';
-          const began = { now: clock.now(), elapsed: clock.elapsed() };
+          const began = { at_ms: clock.now(), elapsed_ms: clock.elapsed() };
           const exchange = await this.#transport.exchange(request, this.#cutting.signal);
           const received_ms = clock.now();
-          // The clock may have been set back meanwhile.
-          const duration_ms = Math.round(clock.elapsed() - began.elapsed);
-          const sent_ms = Math.min(began.now, received_ms - duration_ms);
+          // If the clock was set back meanwhile, a wrong difference of the clocks would end the
+          // wait for the office about a doubtful call too early (G1).
+          const duration_ms = Math.round(clock.elapsed() - began.elapsed_ms);
+          const sent_ms = Math.min(began.at_ms, received_ms - duration_ms);
           // Before the next request in the queue may start.
           const retry_after_ms =
             exchange.outcome === 'reply' ? await this.#obeyRetryAfter(exchange, received_ms) : null;

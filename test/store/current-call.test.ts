@@ -1,7 +1,7 @@
 /** What the database itself refuses, whatever the code above it decides (G1). */
 import { dirname } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { assignListedCall, intendCalls } from '../../src/store/calls/calls.ts';
+import { assignListedCall, callsOf, intendCalls } from '../../src/store/calls/calls.ts';
 import { inquiryById } from '../../src/store/calls/inquiries.ts';
 import { Clinic, NOW } from './clinic.ts';
 import { temporaryPath } from './temporary.ts';
@@ -55,4 +55,11 @@ test('a call that serves an inquiry is not claimed for another one', async () =>
     [inquiry, other].map((id) => inquiryById(clinic.db, id)),
   );
   expect([first?.service_id, second?.service_id]).toEqual([`service-${inquiry}`, null]);
+});
+
+test('the calls of more inquiries than fit into a statement are found', async () => {
+  await clinic.open(inquiry);
+  const others = Array.from({ length: 33_000 }, (_, index) => index + 1_000);
+  const calls = await clinic.store.write((tx) => callsOf(tx, [...others, inquiry]));
+  expect(calls.map((call) => call.inquiry)).toEqual([inquiry]);
 });

@@ -19,6 +19,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { isOnList, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import type { MadeCallRow } from '../../store/calls/absent-calls.ts';
 import { attemptsBefore } from '../../store/calls/attempts.ts';
 import {
   type Assignment,
@@ -54,8 +55,8 @@ export type Question = {
 };
 
 /** `fresh`: IDs that no list has shown before. `compared_at`: since when they may be strangers'. */
-type Comparison = Pick<Account, 'is_whole'> &
-  Pick<Clock, 'compared_at'> & { fresh: ReadonlySet<string>; sought: readonly CallRow[] };
+type Comparison = Pick<Account, 'is_whole' | 'sought'> &
+  Pick<Clock, 'compared_at'> & { fresh: ReadonlySet<string> };
 
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
 
@@ -176,7 +177,7 @@ async function gather({ tx, now }: SubmitContext, question: Question) {
       .filter(({ service_id }) => service_id === null)
       .flatMap((call) => madeCallOf(call, now)),
     needs: [...rows.values()].map((row) => needOf(row, calling)),
-    sought: sought.flatMap((call) => madeCallOf(call, now)),
+    sought,
     is_whole,
   };
   return { account, rows };
@@ -199,12 +200,15 @@ function listedOf(call: CallRow, { shown, comparison }: Question): ListedCall[] 
 }
 
 /** Returns the call as a request of ours; empty if it is not. */
-function madeCallOf(call: CallRow, now: number): MadeCall[] {
+export function madeCallOf(
+  call: MadeCallRow,
+  now: number,
+  is_absent = call.fate === 'absent',
+): MadeCall[] {
   const { id, inquiry, external_id, match_key, given_name, fate } = call;
   if (inquiry === null || fate === 'unsent') return [];
   const { sent_service_at } = call;
   const sent_at = sent_service_at ?? call.sent_at ?? now;
-  const is_absent = fate === 'absent';
   const asked = { external_id, match_key, given_name };
   return [{ ...asked, id, inquiry, sent_at, sent_service_at, is_absent }];
 }

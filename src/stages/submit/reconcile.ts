@@ -1,3 +1,4 @@
+import type { MadeCall } from '../../domain/attribution.ts';
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -8,12 +9,7 @@ import {
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
 import { absentCalls } from '../../store/calls/absent-calls.ts';
-import {
-  type CallRow,
-  callsOf,
-  IDS_PER_STATEMENT,
-  type SeenInquiry,
-} from '../../store/calls/calls.ts';
+import { callsOf, IDS_PER_STATEMENT, type SeenInquiry } from '../../store/calls/calls.ts';
 import {
   currentHalts,
   endHalt,
@@ -23,9 +19,9 @@ import {
 } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
-import type { Db, Tx } from '../../store/engine/database.ts';
+import type { Db } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
-import { attributeCalls } from './attribute.ts';
+import { attributeCalls, madeCallOf } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
 import {
   agreeOnSends,
@@ -202,7 +198,7 @@ export async function compare(
   const comparison = {
     fresh: new Set(fresh.map(({ service_id }) => service_id)),
     // Those of a label are judged without them.
-    sought: is_whole ? await soughtCalls(tx) : [],
+    sought: is_whole ? await soughtCalls(context) : [],
     is_whole,
     compared_at,
   };
@@ -271,13 +267,16 @@ async function judgedSince(
 
 /**
  * Returns our calls, also of other specialties, that eligd looks for or could not find. The service
- * may list one that it no longer knows under another ID. A withdrawn one counts as absent.
+ * may list one that it no longer knows under another ID. One of a withdrawn inquiry counts as
+ * absent.
  */
-async function soughtCalls(tx: Tx): Promise<CallRow[]> {
+async function soughtCalls({ tx, now }: SubmitContext): Promise<MadeCall[]> {
   const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
   const ids = rows.map(({ id }) => id);
-  const absent = (await absentCalls(tx)).map((call) => ({ ...call, fate: 'absent' as const }));
-  return [...(await callsOf(tx, ids)), ...absent];
+  return [
+    ...(await callsOf(tx, ids)).flatMap((call) => madeCallOf(call, now)),
+    ...(await absentCalls(tx)).flatMap((call) => madeCallOf(call, now, true)),
+  ];
 }
 
 /**

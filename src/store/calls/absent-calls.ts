@@ -52,11 +52,28 @@ const ABSENT = prepared<{ match_keys: readonly string[]; specialty: Specialty }>
     .where(isAbsent),
 );
 
-/** Returns the calls of every specialty that count as absent, or that the office has withdrawn. */
-export async function absentCalls(tx: Tx): Promise<CallRow[]> {
+/** What tells whether a listed inquiry may be a call of ours. */
+export type MadeCallRow = Pick<CallRow, (typeof MADE)[number]>;
+
+const MADE = [
+  'id',
+  'inquiry',
+  'external_id',
+  'match_key',
+  'given_name',
+  'fate',
+  'sent_at',
+  'sent_service_at',
+] as const;
+
+/**
+ * Returns the calls of every specialty that count as absent, and the lost ones of inquiries that
+ * the office has withdrawn.
+ */
+export async function absentCalls(tx: Tx): Promise<MadeCallRow[]> {
   return await ALL_ABSENT(tx, {});
 }
 
 const ALL_ABSENT = prepared()((tx) =>
-  tx.selectFrom('calls').selectAll().where('service_id', 'is', null).where(isAbsent),
+  tx.selectFrom('calls').select(MADE).where('service_id', 'is', null).where(isAbsent),
 );

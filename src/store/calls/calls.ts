@@ -94,9 +94,14 @@ export async function settleCalls(
     .execute();
 }
 
+/** Returns every call of these inquiries. */
 export async function callsOf(tx: Tx, inquiries: readonly number[]): Promise<CallRow[]> {
-  if (inquiries.length === 0) return [];
-  return await OF_INQUIRIES(tx, { inquiries });
+  const calls: CallRow[] = [];
+  for (let first = 0; first < inquiries.length; first += IDS_PER_STATEMENT) {
+    const part = inquiries.slice(first, first + IDS_PER_STATEMENT);
+    calls.push(...(await OF_INQUIRIES(tx, { inquiries: part })));
+  }
+  return calls;
 }
 
 const OF_INQUIRIES = prepared<{ inquiries: readonly number[] }>()((tx, place) =>
