@@ -33,8 +33,8 @@ type MergedNeed<Row> = {
 /**
  * Merges one need that two records of the same patient both had (G1). The newest attempt that is
  * more advanced becomes the last one, which planning finds, after the attempts that it follows;
- * eligd no longer sends the other. Of two planned ones, one that follows a successful answer wins:
- * that answer may serve after all.
+ * eligd no longer sends the other. Of two planned ones, one whose last answer was successful wins
+ * over one whose was not: that answer may serve after all.
  */
 export function mergeNeed<Row extends Attempt>(
   standing: readonly Row[],

@@ -99,7 +99,8 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
 
 /**
  * Updates a planned inquiry to the appointments that it serves: content, label, hold. Withdraws it
- * when no appointment is left. An inquiry that was sent does not change.
+ * when no appointment is left, and has them planned again when codes leave it. An inquiry that was
+ * sent does not change.
  */
 export async function revise(context: PlanContext, id: number): Promise<void> {
   const { tx, external_id_template } = context;
@@ -134,7 +135,7 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
   );
   if (inquiry.hold_reason === DAMAGED_HOLD && draft !== null)
     await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
-  // The call may have been for these codes only. An answer may serve the visits that are left (G1).
+  // The call may have been for the codes that left it. An answer may serve the other visits (G1).
   if (draft !== null && leavesOutCodes(draft, readDraft(inquiry.draft)))
     await planAgain(tx, [id], now);
 }

@@ -1,22 +1,23 @@
 /** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
 
-import { codesNotAsked } from '../../domain/ask-again.ts';
+import { readDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { firstAnswerAt, latestRecord } from '../../store/answers/answers.ts';
+import { resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import {
   answerBefore,
   attemptsFor,
   callUnderWayFor,
   hasFailed,
-  leaveFailed,
   makeNewest,
   takenBackAfter,
   withdrawnAfter,
 } from '../../store/calls/attempts.ts';
-import { codesAsked, type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
+import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
   appointmentsOf,
@@ -32,6 +33,8 @@ import { asksMore, notAsked } from './new-codes.ts';
 /** An existing inquiry serves the visit, is planned again for it, or does not serve it. */
 type Reuse = 'serve' | 'revive' | 'new';
 type Coverage = { coverage: PlannedCoverage; is_too_late: boolean };
+
+const FAILED = ['unsuccessful', 'cancelled_by_service'] as const;
 
 type Newest = {
   newest: InquiryRow | null;
@@ -65,15 +68,15 @@ export async function newestFor(
     return { newest: call, latest: call, reuse: 'serve', failed };
   const withdrawn = reuse === 'new' ? await withdrawnInstead(context, latest, about) : null;
   if (withdrawn === null) return { newest, latest, reuse, failed: call };
-  if (call !== null) await leaveFailed(context.tx, [call], context.facts.now);
+  if (call !== null) await leaveFailed(context.tx, call, context.facts.now);
   return { newest: withdrawn, latest: withdrawn, reuse: 'revive', failed };
 }
 
 /**
  * Returns the attempt to use for the visit. A further call is not made while the answer before it
  * serves (G1): it was withdrawn with its visit or by the office, or the visit no longer has the
- * codes that it was planned for. By a clock that may be wrong, a visit neither joins the call nor
- * leaves it.
+ * codes that it was planned for. By a clock that may be wrong, no visit joins or leaves a call that
+ * replaces an old answer.
  */
 async function latestFor(
   context: PlanContext,
@@ -87,15 +90,16 @@ async function latestFor(
   const before = await answerBefore(tx, latest);
   if (before === null) return latest;
   const is_withdrawn = latest.state === 'withdrawn';
+  const after = { ...about, before };
   // Another visit needs the call, and its answer is better than none.
-  if (
-    !is_withdrawn &&
-    hasFailed(before) &&
-    (await isNeededByOthers(tx, latest, appointment, about))
-  )
+  if (hasFailed(before) && (await isNeededByOthers(context, latest, appointment, after)))
     return latest;
-  if (!facts.is_clock_trusted)
-    return !is_withdrawn && (await isLinked(tx, latest, appointment)) ? latest : before;
+  if (!facts.is_clock_trusted) {
+    const is_needed =
+      (await areNew(context, about.coverage.codes, after)) ||
+      (await isForAge(context, latest, appointment, after));
+    return is_needed && !is_withdrawn ? latest : before;
+  }
   if ((await reuseOf(context, before, appointment, about)) !== 'serve') return latest;
   return is_withdrawn || (await isFresh(context, before, about)) ? before : latest;
 }
@@ -112,22 +116,42 @@ function isOrderedFor(
   return is_ordered === 1 && (state !== 'withdrawn' || labels.includes(external_id));
 }
 
-/** Returns whether an unsent call is about codes of other visits that no call has asked about. */
-async function isNeededByOthers(
-  tx: Tx,
-  { id }: InquiryRow,
-  visit: AppointmentRow,
-  { coverage: { need_base, benefit_year, plan_since } }: Coverage,
+/** `before`: the answer before the call. */
+type After = Coverage & { before: InquiryRow };
+
+/** Returns whether a call is made for the codes, because no call has asked about one of them. */
+async function areNew(
+  { tx, facts }: PlanContext,
+  codes: readonly string[],
+  { coverage, before }: After,
 ): Promise<boolean> {
-  const others = (await appointmentsOf(tx, id)).filter(
-    (each) => each.id !== visit.id && each.closed_reason === null,
-  );
-  const asked = await codesAsked(tx, { need_base, benefit_year, since: plan_since });
-  return others.some(({ draft }) => codesNotAsked(draft?.benefits_codes ?? [], asked).length > 0);
+  if (facts.policy.new_codes !== 'call') return false;
+  return (await notAsked(tx, { ...coverage, codes }, before)).length > 0;
 }
 
-async function isLinked(tx: Tx, { id }: InquiryRow, visit: AppointmentRow): Promise<boolean> {
-  return (await inquiriesOf(tx, visit.id)).some((each) => each.id === id);
+/** Returns whether another visit of the call has new codes. */
+async function isNeededByOthers(
+  context: PlanContext,
+  { id }: InquiryRow,
+  visit: AppointmentRow,
+  after: After,
+): Promise<boolean> {
+  for (const { id: other, draft } of await appointmentsOf(context.tx, id)) {
+    if (other === visit.id) continue;
+    if (await areNew(context, draft?.benefits_codes ?? [], after)) return true;
+  }
+  return false;
+}
+
+/** Returns whether the call was planned for the visit because the answer before it is too old. */
+async function isForAge(
+  context: PlanContext,
+  { id, draft }: InquiryRow,
+  visit: AppointmentRow,
+  after: After,
+): Promise<boolean> {
+  const is_linked = (await inquiriesOf(context.tx, visit.id)).some((each) => each.id === id);
+  return is_linked && !(await areNew(context, readDraft(draft)?.benefits_codes ?? [], after));
 }
 
 /**
@@ -170,7 +194,7 @@ async function callInstead(
   const serves = reuse === 'serve' && !has_failed;
   if (serves && !(await asksMore(tx, call, coverage, latest))) return null;
   const newest = await makeNewest(tx, call, now);
-  if (has_failed) await leaveFailed(tx, [latest], now);
+  if (has_failed) await leaveFailed(tx, latest, now);
   else if (!serves) await planAgain(tx, [latest.id], now);
   return newest;
 }
@@ -193,6 +217,12 @@ async function withdrawnInstead(
   const is_too_old = !(await isFresh(context, latest, about));
   const serves = is_too_old || (await asksMore(tx, call, about.coverage, latest));
   return serves ? await makeNewest(tx, call, now) : null;
+}
+
+/** Has planning let another call serve the visits of an unsuccessful one. */
+export async function leaveFailed(tx: Tx, failed: InquiryRow, now: number): Promise<void> {
+  await resolveAttention(tx, inquirySubject(failed.id), now, FAILED);
+  await planAgain(tx, [failed.id], now);
 }
 
 /**

@@ -24,7 +24,7 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
-import { leaveFailed, makeNewest } from '../../store/calls/attempts.ts';
+import { makeNewest } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -44,11 +44,12 @@ import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { firstHold, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
-import { mayBeReplaced, newestFor } from './reuse.ts';
+import { leaveFailed, mayBeReplaced, newestFor } from './reuse.ts';
 
 /**
- * How often planning returns to a visit whose new codes wait for the end of the current call, or
- * that a call may serve of which it is unknown whether the service has it.
+ * How often planning returns to a visit whose new codes wait for the end of the current call, that
+ * a call may serve of which it is unknown whether the service has it, or about which it decided
+ * while the clock was in doubt.
  */
 const LOOK_AGAIN_MS = 15 * MINUTE_MS;
 
@@ -156,13 +157,14 @@ export async function ask(
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
       serving.add(inquiry.id);
-      if (await mayBeReplaced(tx, inquiry, coverage)) plan_again_at = now + LOOK_AGAIN_MS;
+      if (!is_clock_trusted || (await mayBeReplaced(tx, inquiry, coverage)))
+        plan_again_at = now + LOOK_AGAIN_MS;
       const codes = await newCodes(tx, inquiry, coverage);
       if (codes.length > 0) {
         const item = notAskedAbout(codes, appointment.source_id);
         if (!attention.some(({ what }) => what === item.what)) attention.push(item);
-        // Another call waits until the current one ends, or until the clock is right.
-        if (policy.new_codes === 'call' && (inquiry.state !== 'answered' || !is_clock_trusted))
+        // Another call waits until the current one ends.
+        if (policy.new_codes === 'call' && inquiry.state !== 'answered')
           plan_again_at = now + LOOK_AGAIN_MS;
       }
     }
@@ -262,7 +264,7 @@ async function inquiryFor(
     if (failed !== null && latest_again !== null) await makeNewest(tx, latest_again, now);
     return 'other_first';
   }
-  if (failed !== null) await leaveFailed(tx, [failed], now);
+  if (failed !== null) await leaveFailed(tx, failed, now);
   await linkVisit(context, appointment, coverage, added.id);
   return added;
 }

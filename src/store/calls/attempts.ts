@@ -4,8 +4,6 @@
  */
 import { outcomeOf } from '../../domain/outcome.ts';
 import { firstAnswerAt } from '../answers/answers.ts';
-import { resolveAttention } from '../bookkeeping/attention.ts';
-import { inquirySubject } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type InquiryRow, inquiriesById, inquiryById, moveInquiries } from './inquiries.ts';
@@ -218,23 +216,7 @@ function underWay(attempts: readonly InquiryRow[], is_accepted = false): Inquiry
   );
 }
 
-/** Has planning let another call serve the visits of unsuccessful ones. */
-export async function leaveFailed(
-  tx: Tx,
-  failed: readonly Pick<InquiryRow, 'id'>[],
-  now: number,
-): Promise<void> {
-  for (const { id } of failed) await resolveAttention(tx, inquirySubject(id), now, FAILED);
-  await planAgain(
-    tx,
-    failed.map(({ id }) => id),
-    now,
-  );
-}
-
-const FAILED = ['unsuccessful', 'cancelled_by_service'] as const;
-
-/** Returns whether the call has ended without an answer to its questions. */
+/** Returns whether the call was answered, but not successfully. */
 export const hasFailed = ({ state, service_status }: InquiryRow): boolean =>
   state === 'answered' && outcomeOf(service_status) !== 'successful';
 
@@ -255,10 +237,13 @@ const ATTEMPTS = prepared<Need>()((db, place) =>
     .orderBy('attempt'),
 );
 
-/** Returns the attempt before this one, without withdrawn ones, if it is answered; null: no. */
+/**
+ * Returns the attempt before this one, without withdrawn and rejected ones, if it is answered;
+ * null: no.
+ */
 export async function answerBefore(db: Db | Tx, row: InquiryRow): Promise<InquiryRow | null> {
   const before = (await attemptsFor(db, row)).findLast(
-    ({ attempt, state }) => attempt < row.attempt && state !== 'withdrawn',
+    ({ attempt, state }) => attempt < row.attempt && state !== 'withdrawn' && state !== 'rejected',
   );
   return before?.state === 'answered' ? before : null;
 }

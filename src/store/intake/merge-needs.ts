@@ -6,7 +6,7 @@ import { mergeNeed } from '../../domain/merged-needs.ts';
 import { keysOfPatient } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
-import { hasFailed, leaveFailed, orderAttempts } from '../calls/attempts.ts';
+import { hasFailed, orderAttempts } from '../calls/attempts.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../calls/inquiries.ts';
 import { planAgain } from '../calls/links.ts';
 import type { Tx } from '../engine/database.ts';
@@ -74,14 +74,15 @@ export async function mergeNeeds(
       },
       now,
     );
-    // Another inquiry serves their visits from now on, and the other record's calls may have asked
-    // about what the unsent one is for.
-    const changed = next?.state === 'planned' ? [...unneeded, next] : unneeded;
-    const changed_ids = changed.map(({ id }) => id);
-    await planAgain(tx, changed_ids, now);
-    // If a failed call serves its visits after all, planning puts it on the attention list again.
-    const has_success = order.some((row) => row.state === 'answered' && !hasFailed(row));
-    if (has_success) await leaveFailed(tx, order.filter(hasFailed), now);
+    // Another inquiry may serve their visits from now on, and the other record's calls may have
+    // asked about what the unsent one is for.
+    const planned = next?.state === 'planned' ? [next] : [];
+    const changed = [...unneeded, ...planned, ...order.filter(hasFailed)];
+    await planAgain(
+      tx,
+      changed.map(({ id }) => id),
+      now,
+    );
   }
 }
 

@@ -304,38 +304,6 @@ test('the call for other codes serves a visit whose answer the service has revis
   for (const visits of ['A-1', 'A-2', 'A-3']) expect(answers[visits]?.at(-1)).toBe('A-2');
 });
 
-test('with the clock in doubt, a visit with an answer does not join another one’s call', async () => {
-  const clinic = await answered({ new_codes: 'call' });
-  await clinic.read(withCodes(clinic, 'A-2', 'D2740'));
-  await clinic.planNow();
-  const { facts } = clinic.plan;
-  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
-  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D0120'));
-  await clinic.planNow();
-  clinic.plan.facts = facts;
-  await send(clinic, { ...withCodes(clinic, 'A-2', 'D2740'), status: 'cancelled' });
-  expect(await labelsOf(clinic)).toEqual(['A-1']);
-  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
-});
-
-test('after a failed call, a visit leaves the call that another one no longer needs', async () => {
-  const clinic = await install({ policy: { new_codes: 'call' }, collecting: { attempts: 1 } });
-  await clinic.planNow();
-  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
-  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
-  await clinic.collectAll();
-  await clinic.read(withCodes(clinic, 'A-2', 'D2740'));
-  await clinic.planNow();
-  await clinic.read(withCodes(clinic, 'A-3', 'D1110'));
-  await clinic.planNow();
-  await clinic.read({ ...withCodes(clinic, 'A-2', 'D2740'), status: 'cancelled' });
-  await clinic.planNow();
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect(await labelsOf(clinic)).toEqual(['A-1']);
-  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
-});
-
 test('with the clock in doubt, a call for new codes waits, and is made later (G2)', async () => {
   const clinic = await answered({ new_codes: 'call' });
   await bookAndCancel(clinic, 'D2740');
