@@ -201,16 +201,14 @@ function reasonsFor(
   const unused = new Set(calls.toSorted((a, b) => doubtOf(a) - doubtOf(b) || a.id - b.id));
   for (const each of free) {
     const alike = [...unused].filter(
-      (call) => call.id < each.id && isAlike(call, each) && isInTime(call.sent_at, each, clock),
+      (call) => call.id < each.id && isAlike(call, each) && isInTime(call, each, clock),
     );
     const [likeliest] = alike;
     if (likeliest === undefined) continue;
-    const doubt = doubtOf(likeliest);
-    const first = alike.find((call) => doubtOf(call) === doubt && isAfter(call, each));
+    const first = alike.find((call) => isAfter(call, each));
     // `first` says for which inquiry. Of its calls, the oldest: they arrive in their order.
-    const own = alike
-      .toSorted((a, b) => a.id - b.id)
-      .find((call) => call.inquiry === first?.inquiry && isAfter(call, each));
+    const its = alike.filter((call) => call.inquiry === first?.inquiry);
+    const [own] = its.toSorted((a, b) => a.id - b.id);
     if (own !== undefined) unused.delete(own);
     const { inquiry } = own ?? likeliest;
     const is_absent = alike.some((call) => call.is_absent);
@@ -220,13 +218,13 @@ function reasonsFor(
 }
 
 /**
- * Returns whether the service accepted the inquiry soon enough after the request was committed. A
- * request that waited long for its turn is later than that.
+ * Returns whether the service accepted the inquiry soon enough after the request was committed, as
+ * far as the times tell. A request that waited long for its turn is later than that.
  */
-function isInTime(sent_at: number, { created_at }: ListedCall, clock: Clock): boolean {
+function isInTime(call: MadeCall, { created_at }: ListedCall, clock: Clock): boolean {
   const { timeout_ms, settle_ms } = clock;
-  const latest = sent_at + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
-  return created_at === null || created_at <= latest;
+  const latest = call.sent_at + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
+  return created_at === null || call.sent_service_at === null || created_at <= latest;
 }
 
 function isAfter({ sent_at }: MadeCall, { created_at }: ListedCall): boolean {
@@ -346,12 +344,15 @@ function isStrange(listed: ListedCall, account: Account, clock: Clock): boolean 
   );
 }
 
-/** Returns whether it may be a call of ours. Only its time shows that it may be an absent one. */
-function mayBeSought(listed: ListedCall, { needs, sought }: Account, clock: Clock): boolean {
-  const isPossible = ({ sent_at, is_absent }: MadeCall) =>
-    isInTime(sent_at, listed, clock) && (!is_absent || listed.created_at !== null);
+/**
+ * Returns whether it may be a call of ours: one like it, which may have waited long for its turn,
+ * or one about which it tells too little. Of those, only the time shows an absent one.
+ */
+function mayBeSought(listed: ListedCall, { calls, sought }: Account, clock: Clock): boolean {
+  const isPossible = (call: MadeCall) =>
+    isInTime(call, listed, clock) && (!call.is_absent || listed.created_at !== null);
   return (
-    needs.some((need) => isOut(need) && isAlike(need, listed)) ||
+    calls.some((call) => isAlike(call, listed)) ||
     sought.some((call) => mayBeCallOf(call, listed) && isPossible(call))
   );
 }
@@ -380,7 +381,6 @@ export function mayBeCallOf(
   listed: Asked & Pick<ListedCall, 'created_at'>,
 ): boolean {
   const { external_id, match_key, given_name } = call;
-  const { created_at } = listed;
   const is_open =
     listed.external_id === external_id
       ? listed.match_key !== match_key
@@ -390,7 +390,7 @@ export function mayBeCallOf(
   return (
     is_open &&
     mayBeEchoOf(match_key, listed.match_key) &&
-    (created_at === null || created_at >= since)
+    (listed.created_at === null || listed.created_at >= since)
   );
 }
 

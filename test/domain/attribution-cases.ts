@@ -233,6 +233,33 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: duplicate(1, 1), L2: serves(1) },
   },
   {
+    what: 'a call about the number of today comes before an own one about a former number',
+    account: {
+      calls: [absent({ match_key: 'BEFORE' }), call(2, 1, { sent_at: at(20), is_absent: true })],
+      needs: [need(1, 'planned')],
+      listed: [listed('L1', { match_key: 'BEFORE' }), listed('L2', { created_at: at(5) })],
+    },
+    verdicts: { L1: duplicate(1, 1), L2: serves(1) },
+  },
+  {
+    what: 'an inquiry from before the lost call is the absent one that was sent before',
+    account: {
+      calls: [absent(), call(2, 2, { sent_at: at(15) })],
+      needs: [need(1, 'planned'), need(2, 'sought')],
+      listed: [listed('L1', { created_at: at(1) }), listed('L2', { created_at: at(16) })],
+    },
+    verdicts: { L1: serves(1, 1), L2: serves(2, 2) },
+  },
+  {
+    what: 'of two lost needs, the one that was sent first has the call',
+    account: {
+      calls: [call(2, 2), call(1, 1)],
+      needs: [need(2, 'sought'), need(1, 'sought')],
+      listed: [listed('L')],
+    },
+    verdicts: { L: serves(1, 1) },
+  },
+  {
     what: 'a listed inquiry is the call of one lost need only',
     account: {
       calls: [call(1, 1), call(2, 2)],
@@ -293,6 +320,15 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
+    what: 'without the service’s clock, an inquiry made long after the absent call may be that call',
+    account: {
+      calls: [absent({ sent_service_at: null })],
+      needs: [need(1, 'served')],
+      listed: [listed('L', { created_at: at(22) })],
+    },
+    verdicts: { L: duplicate(1, 1) },
+  },
+  {
     what: 'a call that seemed absent serves its inquiry, which is due again',
     account: {
       calls: [absent()],
@@ -309,6 +345,15 @@ export const CASES: readonly Case[] = [
       listed: [listed('L', { match_key: 'BEFORE', created_at: at(-60 * 24 * 60) })],
     },
     verdicts: { L: serves(1, 1) },
+  },
+  {
+    what: 'a need that its own call serves takes no other one',
+    account: {
+      calls: [absent()],
+      needs: [need(1, 'calling')],
+      listed: [listed('L1'), listed('L2', { external_id: 'OLD' })],
+    },
+    verdicts: { L1: serves(1, 1), L2: is('unclaimed') },
   },
   {
     what: 'a duplicate call of an inquiry serves it if no other call does',

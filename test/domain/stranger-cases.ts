@@ -66,6 +66,16 @@ export const STRANGER_CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
+    what: 'an inquiry long after a call that waited for its turn, and was not found, is not, either',
+    account: {
+      calls: [absent()],
+      needs: [need(1, 'served')],
+      listed: [listed('L1', { created_at: at(50) }), listed('L2', { external_id: 'B-1' })],
+    },
+    clock: later,
+    verdicts: { L1: is('unclaimed'), L2: is('stranger') },
+  },
+  {
     what: 'a new inquiry is a stranger’s although a call of ours is sought',
     account: { sought: [sought()], listed: [listed('L', { match_key: KEY, external_id: 'B-1' })] },
     clock: later,
@@ -137,13 +147,16 @@ export const STRANGER_CASES: readonly Case[] = [
     },
   },
   {
-    what: 'without the service’s clock, an earlier inquiry may be the call that is sought',
+    what: 'without the service’s clock, an inquiry of any time may be the call that is sought',
     account: {
       sought: [sought({ sent_service_at: null })],
-      listed: [listed('L', { match_key: '', created_at: at(-11) })],
+      listed: [
+        listed('L1', { match_key: '', created_at: at(-11) }),
+        listed('L2', { match_key: '', created_at: at(22) }),
+      ],
     },
     clock: later,
-    verdicts: { L: is('unclaimed') },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
   },
   {
     what: 'the list of a label shows a stranger’s call in place of one that is planned',

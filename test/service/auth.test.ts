@@ -338,6 +338,32 @@ test('if the clock was set back, that after a request tells the one before it', 
   expect(seen).toEqual([{ service_ms: START_MS, sent_ms: START_MS, received_ms: START_MS + 700 }]);
 });
 
+test('a computer that slept during a request is not taken to be ahead before it', async () => {
+  const seen: unknown[] = [];
+  const server = await serve(() => {
+    time.now_ms += 3_600_000;
+    time.elapsed_ms += 700;
+    return { status: 404, headers: { date: 'Fri, 20 Nov 2026 12:00:00 GMT' } };
+  });
+  const { client, time } = testClient(server.base_url, {
+    onServiceDate: (one) => void seen.push(one),
+  });
+  await client.read('dental', id('a'));
+  const received_ms = START_MS + 3_600_000;
+  expect(seen).toEqual([{ service_ms: START_MS, sent_ms: START_MS, received_ms }]);
+});
+
+test('a pause that the service asks for begins with its reply', async () => {
+  const server = await serve(() => {
+    time.now_ms += 700;
+    time.elapsed_ms += 700;
+    return { status: 503, headers: { 'retry-after': '5' } };
+  });
+  const { client, gate, time } = testClient(server.base_url);
+  await client.read('dental', id('a'));
+  expect(gate.pauses[0]).toBe(START_MS + 5_700);
+});
+
 test('a gate failure throws before the request, and keeps its outcome after it', async () => {
   const server = await serve(() => created);
   const { gate } = testGate();

@@ -266,15 +266,18 @@ async function judgedSince(
 }
 
 /**
- * Returns our calls, also of other specialties, that eligd looks for or could not find. The service
- * may list one that it no longer knows under another ID. One of a withdrawn inquiry counts as
- * absent.
+ * Returns our calls, also of other specialties, that a list may show under an ID that eligd does not
+ * know: all of inquiries that it looks for, and those that it could not find. One of a withdrawn
+ * inquiry counts as absent.
  */
 async function soughtCalls({ tx, now }: SubmitContext): Promise<MadeCall[]> {
   const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];
-  const ids = rows.map(({ id }) => id);
+  const calls = await callsOf(
+    tx,
+    rows.map(({ id }) => id),
+  );
   return [
-    ...(await callsOf(tx, ids)).flatMap((call) => madeCallOf(call, now)),
+    ...calls.flatMap((call) => madeCallOf(call, now)),
     ...(await absentCalls(tx)).flatMap((call) => madeCallOf(call, now, true)),
   ];
 }

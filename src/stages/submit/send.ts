@@ -249,7 +249,8 @@ async function commitIntents(
   sending: readonly Priced[],
 ): Promise<Intent[]> {
   const needs = await accountNeeds(tx, deps);
-  const sent_service_at = now - (deps.clockSkew() ?? 0);
+  const skew_ms = deps.clockSkew();
+  const sent_service_at = skew_ms === null ? null : now - skew_ms;
   const intents = sending.map(({ row, draft, is_redated, price }) => {
     const sent = { ...price, sent_at: now, sent_service_at };
     const redated = is_redated ? { draft: JSON.stringify(draft) } : {};

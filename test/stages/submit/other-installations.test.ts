@@ -261,6 +261,16 @@ test('a call of ours that waited long for its turn stops nothing after the next 
   expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'A-1', 'A-2']);
 });
 
+test('a call of ours that waited long for its turn stops nothing in the whole list', async () => {
+  const { clinic, show } = await waitAndLose();
+  await lookUp(clinic);
+  await show(2);
+  await show(1);
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', 'A-1']);
+});
+
 test('a call of ours that waited long for its turn serves before the next one', async () => {
   const { clinic, show } = await waitAndLose();
   clinic.submit.settings.is_observing = true;
