@@ -142,7 +142,7 @@ export function releaseInquiry({ id, state, hold_reason }: OperatedInquiry): Ope
   if (state !== 'planned' || hold_reason === null)
     return unchanged(`Inquiry ${id} is not on hold.`);
   return changed(
-    `Inquiry ${id} is sent when it is due.`,
+    `Inquiry ${id} is sent when it is due, if a visit still needs it.`,
     { hold_reason: null },
     { note: 'released' },
   );

@@ -34,6 +34,7 @@ import {
   appointmentsOf,
   closeAppointment,
   inquiriesOf,
+  planAgain,
   setPlanDue,
   stillOpen,
   unlink,
@@ -75,8 +76,16 @@ export async function hold(tx: Tx, subject: Operand, now: number): Promise<Done[
   return await eachInquiry(tx, subject, holdInquiry, now);
 }
 
+/** Releases planned inquiries, and has their visits planned again: one may need it no longer (G1). */
 export async function release(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
-  return await eachInquiry(tx, subject, releaseInquiry, now);
+  const done = await eachInquiry(tx, subject, releaseInquiry, now);
+  const released = (await inquiriesFor(tx, subject)).filter(({ state }) => state === 'planned');
+  await planAgain(
+    tx,
+    released.map(({ id }) => id),
+    now,
+  );
+  return done;
 }
 
 /**

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import type { Policy } from '../../../src/domain/policy.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
-import { hold, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { hold, release, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import {
@@ -146,6 +146,20 @@ test('a call that the office holds is held although its codes come and go', asyn
   await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
   await send(clinic, withCodes(clinic, 'A-1', 'D1110', 'D2740'));
   expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a held call whose codes went meanwhile is not made when the office releases it', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
+  await clinic.planNow();
+  const second = { kind: 'inquiry' as const, id: 2 };
+  await clinic.store.write((tx) => hold(tx, second, clinic.now()));
+  await send(clinic, withCodes(clinic, 'A-1', 'D1110'));
+  await clinic.store.write((tx) => release(tx, second, clinic.now()));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await states(clinic)).toEqual(['answered', 'withdrawn']);
 });
 
 test('a visit gets the new answer that another one needs because its own is old', async () => {
