@@ -290,7 +290,7 @@ async function refuse(
   { row, request: sent }: Intent,
   { errors, status }: { errors: readonly ValidationItem[]; status: number },
 ): Promise<void> {
-  const { tx, now } = context;
+  const { tx, deps, now } = context;
   if (await learnNeeds(context, errors, sent)) {
     const reason = 'Proven unsent: the service asks for a field that eligd sends from now on.';
     await backToPlanned(context, [row.id], { reason, due_at: now });
@@ -305,7 +305,10 @@ async function refuse(
   );
   await settleCalls(tx, [row.id], 'unsent');
   // Its visits get the answer of another call, such as one for a record that was merged meanwhile.
-  if ((await servedByOthers(tx, [row.id], now)).length > 0) return;
+  if ((await servedByOthers(tx, [row.id], now)).length > 0) {
+    tx.after(() => deps.onReplan());
+    return;
+  }
   if ((await withdrawNeedless(tx, [row.id], 'rejected', now)).length > 0) return;
   await raiseForInquiry(
     tx,

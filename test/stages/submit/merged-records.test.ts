@@ -884,6 +884,16 @@ test.each(['before', 'after'] as const)(
   },
 );
 
+test('planning is woken for the visit of a refused call that another call serves', async () => {
+  const clinic = await install();
+  let woken = 0;
+  clinic.submit.onReplan = () => {
+    woken += 1;
+  };
+  await rejectedWhileOtherLost(clinic, 'after');
+  expect(woken).toBe(1);
+});
+
 test('visits of a refused call get the answer of the other record’s call (G2)', async () => {
   const clinic = await install();
   await rejectedWhileOtherLost(clinic, 'after');
