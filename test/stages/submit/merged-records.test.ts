@@ -886,11 +886,18 @@ test.each(['before', 'after'] as const)(
 
 test('planning is woken for the visit of a refused call that another call serves', async () => {
   const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'after');
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
   let woken = 0;
   clinic.submit.onReplan = () => {
     woken += 1;
   };
-  await rejectedWhileOtherLost(clinic, 'after');
+  refuseNext(clinic, async () => {
+    await merge(clinic);
+    woken = 0;
+  });
+  await send(clinic, visit(clinic, 'A-1'));
   expect(woken).toBe(1);
 });
 
