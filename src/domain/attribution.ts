@@ -9,11 +9,9 @@
 import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
 import { mayBeEchoOf } from './matching.ts';
 import { finalOutcome } from './outcome.ts';
+import { DAY_MS } from './time.ts';
 
-/**
- * Labels, keys, and names are normalized as in `domain/matching.ts`; times are by the service's
- * clock.
- */
+/** Labels, keys, and names as `domain/matching.ts` normalizes them. Times: the service's clock. */
 type Asked = { external_id: string; match_key: string; given_name: string };
 
 export type ListedCall = Asked & {
@@ -68,7 +66,6 @@ export type Account = {
 };
 
 export type Clock = {
-  /** The time by the service's clock, as far as eligd knows it. */
   now: number;
   settle_ms: number;
   timeout_ms: number;
@@ -201,7 +198,7 @@ function reasonsFor(
   const unused = new Set(calls.toSorted((a, b) => doubtOf(a) - doubtOf(b) || a.id - b.id));
   for (const each of free) {
     const alike = [...unused].filter(
-      (call) => call.id < each.id && isAlike(call, each) && isInTime(call, each, clock),
+      (call) => call.id < each.id && isAlike(call, each) && isInTime(call.sent_at, each, clock),
     );
     const [likeliest] = alike;
     if (likeliest === undefined) continue;
@@ -218,13 +215,13 @@ function reasonsFor(
 }
 
 /**
- * Returns whether the service accepted the inquiry soon enough after the request was committed, as
- * far as the times tell. A request that waited long for its turn is later than that.
+ * Returns whether the service accepted the inquiry soon enough after the request was committed. A
+ * request that waited long for its turn is later than that.
  */
-function isInTime(call: MadeCall, { created_at }: ListedCall, clock: Clock): boolean {
+function isInTime(sent_at: number, { created_at }: ListedCall, clock: Clock): boolean {
   const { timeout_ms, settle_ms } = clock;
-  const latest = call.sent_at + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
-  return created_at === null || call.sent_service_at === null || created_at <= latest;
+  const latest = sent_at + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
+  return created_at === null || created_at <= latest;
 }
 
 function isAfter({ sent_at }: MadeCall, { created_at }: ListedCall): boolean {
@@ -345,14 +342,17 @@ function isStrange(listed: ListedCall, account: Account, clock: Clock): boolean 
 }
 
 /**
- * Returns whether it may be a call of ours: one like it, which may have waited long for its turn,
- * or one about which it tells too little. Of those, only the time shows an absent one.
+ * Returns whether it may be a call of ours: one like it, or one about which it tells too little.
+ * Only its time shows that it may be an absent one, whose request may have waited for its turn.
  */
 function mayBeSought(listed: ListedCall, { calls, sought }: Account, clock: Clock): boolean {
+  const mayFit = (call: MadeCall, wait_ms = 0) => isInTime(call.sent_at + wait_ms, listed, clock);
   const isPossible = (call: MadeCall) =>
-    isInTime(call, listed, clock) && (!call.is_absent || listed.created_at !== null);
+    call.is_absent
+      ? listed.created_at !== null && mayFit(call)
+      : call.sent_service_at === null || mayFit(call);
   return (
-    calls.some((call) => isAlike(call, listed)) ||
+    calls.some((call) => isAlike(call, listed) && (!call.is_absent || mayFit(call, DAY_MS))) ||
     sought.some((call) => mayBeCallOf(call, listed) && isPossible(call))
   );
 }

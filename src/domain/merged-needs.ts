@@ -18,6 +18,7 @@ const BRINGS_NONE: ReadonlySet<InquiryState> = new Set(['planned', 'rejected', '
 
 type Attempt = {
   attempt: number;
+  retry: number;
   state: InquiryState;
   service_status: string | null;
   answered_at: number | null;
@@ -34,7 +35,7 @@ type MergedNeed<Row> = {
  * Merges one need that two records of the same patient both had (G1). The newest attempt that is
  * more advanced becomes the last one, which planning finds, after the attempts that it follows;
  * eligd no longer sends the other. Of two planned ones, one whose last answer was successful wins
- * over one whose was not: that answer may serve after all.
+ * over one whose was not, unless that is the next attempt: the successful answer may serve.
  */
 export function mergeNeed<Row extends Attempt>(
   standing: readonly Row[],
@@ -43,6 +44,7 @@ export function mergeNeed<Row extends Attempt>(
   const [newest_standing, newest_moving] = [newest(standing), newest(moving)];
   const is_moving_better =
     newest_standing?.state === 'planned' &&
+    newest_standing.retry === 0 &&
     newest_moving?.state === 'planned' &&
     !hasSuccess(standing) &&
     hasSuccess(moving);

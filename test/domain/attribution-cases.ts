@@ -320,15 +320,6 @@ export const CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
-    what: 'without the service’s clock, an inquiry made long after the absent call may be that call',
-    account: {
-      calls: [absent({ sent_service_at: null })],
-      needs: [need(1, 'served')],
-      listed: [listed('L', { created_at: at(22) })],
-    },
-    verdicts: { L: duplicate(1, 1) },
-  },
-  {
     what: 'a call that seemed absent serves its inquiry, which is due again',
     account: {
       calls: [absent()],

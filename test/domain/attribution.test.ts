@@ -14,6 +14,7 @@ import {
 import { CLOCKS_DIFFER_MS } from '../../src/domain/clock-watch.ts';
 import { mayBeEchoOf } from '../../src/domain/matching.ts';
 import { finalOutcome } from '../../src/domain/outcome.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { CLAUSES } from '../simulation/clauses.ts';
 import {
   at,
@@ -50,6 +51,7 @@ function changed(find: string, put: string): Attribute {
     .replaceAll(/^export /gm, '');
   return runInNewContext(`${text}\nattribute`, {
     CLOCKS_DIFFER_MS,
+    DAY_MS,
     finalOutcome,
     mayBeEchoOf,
   }) as Attribute;

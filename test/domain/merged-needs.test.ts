@@ -7,17 +7,19 @@ const STATES = {
   S: 'answered',
   U: 'answered',
   P: 'planned',
+  N: 'planned',
   R: 'rejected',
   O: 'open',
   W: 'withdrawn',
 } as const;
 const STATUSES: Record<string, string> = { S: 'SUCCESS', U: 'UNSUCCESSFUL' };
 
-/** Attempts in their order, each as a letter: `S` is successful, `U` unsuccessful. */
+/** Attempts in their order: `S` is successful, `U` unsuccessful, `N` the next attempt after it. */
 const attempts = (record: string, letters: string): Attempt[] =>
   [...letters].map((letter, index) => ({
     id: `${record}${index + 1}`,
     attempt: index + 1,
+    retry: letter === 'N' ? 1 : 0,
     state: STATES[letter as keyof typeof STATES],
     service_status: STATUSES[letter] ?? null,
     answered_at: letter in STATUSES ? index + 1 : null,
@@ -31,6 +33,7 @@ test.each([
   ['an earlier failure does not', 'UP', 'USP', 'm3', ['s2']],
   ['a withdrawn attempt does not, either', 'UP', 'SWP', 'm3', ['s2']],
   ['a planned call without an answer does not win', 'UP', 'P', 's2', ['m1']],
+  ['the next attempt after a failure stays', 'UN', 'SP', 's2', ['m2']],
   ['a refused call does not win', 'UP', 'SR', 's2', ['m2']],
   ['an open call wins over a planned one', 'O', 'SP', 's1', ['m2']],
   ['a planned call gives way to an open one', 'UP', 'SO', 'm2', ['s2']],

@@ -58,6 +58,7 @@ describe('two merged records of one patient', () => {
   const attempt = (id: number, number: number, state: InquiryState) => ({
     id,
     attempt: number,
+    retry: 0,
     state,
     service_status: null as string | null,
     sent_at: null as number | null,

@@ -66,14 +66,28 @@ export const STRANGER_CASES: readonly Case[] = [
     verdicts: { L: is('unclaimed') },
   },
   {
+    what: 'an inquiry days after a request whose call is sought is not a stranger’s',
+    account: {
+      calls: [call(1, 1)],
+      needs: [need(1, 'sought')],
+      listed: [listed('L1'), listed('L2', { created_at: at(3 * 24 * 60) })],
+    },
+    clock: later,
+    verdicts: { L1: serves(1, 1), L2: is('unclaimed') },
+  },
+  {
     what: 'an inquiry long after a call that waited for its turn, and was not found, is not, either',
     account: {
       calls: [absent()],
       needs: [need(1, 'served')],
-      listed: [listed('L1', { created_at: at(50) }), listed('L2', { external_id: 'B-1' })],
+      listed: [
+        listed('L1', { created_at: at(50) }),
+        listed('L2', { external_id: 'B-1' }),
+        listed('L3', { created_at: at(24 * 60 + 22) }),
+      ],
     },
     clock: later,
-    verdicts: { L1: is('unclaimed'), L2: is('stranger') },
+    verdicts: { L1: is('unclaimed'), L2: is('stranger'), L3: is('stranger') },
   },
   {
     what: 'a new inquiry is a stranger’s although a call of ours is sought',
@@ -109,10 +123,11 @@ export const STRANGER_CASES: readonly Case[] = [
       listed: [
         listed('L1', { match_key: KEY, external_id: '' }),
         listed('L2', { match_key: KEY, external_id: '', created_at: null }),
+        listed('L3', { match_key: KEY, external_id: '', created_at: at(22) }),
       ],
     },
     clock: later,
-    verdicts: { L1: is('unclaimed'), L2: is('stranger') },
+    verdicts: { L1: is('unclaimed'), L2: is('stranger'), L3: is('stranger') },
   },
   {
     what: 'a new inquiry that tells enough is not the call that is sought',

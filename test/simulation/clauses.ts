@@ -24,12 +24,11 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   own_is_shown_later: without('made !== undefined && made.id < each.id', 'made !== undefined'),
   explained_otherwise: without('    reasonOf(each) === undefined &&\n'),
   another_lost_one_has_it: without("    verdicts.get(each.service_id)?.is !== 'call' &&\n"),
-  until_it_can_arrive_no_more: without(' || created_at <= latest', ' || true'),
+  until_it_can_arrive_no_more: without('created_at === null || created_at <= latest', 'true'),
   no_time_is_in_time: without(
-    'created_at === null || call.sent_service_at === null || created_at <= latest',
-    'created_at !== null && (call.sent_service_at === null || created_at <= latest)',
+    'created_at === null || created_at <= latest',
+    'created_at !== null && created_at <= latest',
   ),
-  unknown_clock_is_in_time: without(' || call.sent_service_at === null'),
   not_before_it_was_sent: without(
     'created_at === null || created_at >= sent_at - CLOCKS_DIFFER_MS',
     'true',
@@ -175,7 +174,12 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     '(created_at === null || created_at > compared_at - CLOCKS_DIFFER_MS)',
     '(created_at !== null && created_at > compared_at - CLOCKS_DIFFER_MS)',
   ),
-  call_alike_is_no_stranger: without('calls.some((call) => isAlike(call, listed)) ||'),
+  call_alike_is_no_stranger: without(
+    'calls.some((call) => isAlike(call, listed) && (!call.is_absent || mayFit(call, DAY_MS))) ||',
+  ),
+  absent_call_alike_in_time: without(' && (!call.is_absent || mayFit(call, DAY_MS))'),
+  absent_call_alike_waited: without('mayFit(call, DAY_MS)', 'mayFit(call)'),
+  lost_call_alike_at_any_time: without('(!call.is_absent || mayFit', '(mayFit'),
   waiting_label_out_or_sought: without("stage === 'out' || stage === 'sought'", "stage === 'out'"),
   waiting_label_sought_or_out: without(
     "stage === 'out' || stage === 'sought'",
@@ -183,13 +187,16 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
   ),
   may_be_sought: without('mayBeCallOf(call, listed) && isPossible(call)', 'false'),
   may_be_sought_if_it_leaves_out: without('mayBeCallOf(call, listed) && isPossible', 'isPossible'),
-  may_be_sought_in_time: without('isInTime(call, listed, clock) && '),
-  absent_only_with_time: without(' && (!call.is_absent || listed.created_at !== null)'),
+  may_be_sought_in_time: without('call.sent_service_at === null || mayFit(call)', 'true'),
+  may_be_sought_by_an_unknown_clock: without('call.sent_service_at === null || mayFit', 'mayFit'),
+  absent_only_with_time: without('listed.created_at !== null && mayFit(call)', 'mayFit(call)'),
+  absent_in_time: without('&& mayFit(call)\n', '\n'),
   sought_without_time: without(
-    '(!call.is_absent || listed.created_at !== null)',
-    'listed.created_at !== null',
+    `    call.is_absent
+      ? listed`,
+    `    true
+      ? listed`,
   ),
-  absent_with_time: without('(!call.is_absent || listed.created_at !== null)', '!call.is_absent'),
   whole_list_or_label: without('account.is_whole\n', 'true\n'),
   label_or_whole_list: without('account.is_whole\n', 'false\n'),
   label_with_time: without('created_at !== null && isUsedInstead', 'isUsedInstead'),

@@ -40,7 +40,11 @@ test('a call that serves an inquiry is not claimed for another one', async () =>
   const other = (await clinic.planned('2')).inquiry;
   const claim = (role: 'serves' | 'duplicate') =>
     clinic.store.write(async (tx) => {
-      const found = { service_id: `service-${inquiry}`, service_status: 'SCHEDULED' };
+      const found = {
+        service_id: `service-${inquiry}`,
+        service_status: 'SCHEDULED',
+        created_at: NOW,
+      };
       await assignListedCall(tx, {
         ...found,
         inquiry: other,

@@ -99,8 +99,8 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
 
 /**
  * Updates a planned inquiry to the appointments that it serves: content, label, hold. Withdraws it
- * when no appointment is left, and has them planned again when codes leave it. An inquiry that was
- * sent does not change.
+ * when no appointment is left. Has those that are left planned again when codes leave it. An
+ * inquiry that was sent does not change.
  */
 export async function revise(context: PlanContext, id: number): Promise<void> {
   const { tx, external_id_template } = context;

@@ -1,6 +1,5 @@
 /** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
 
-import { readDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
@@ -75,8 +74,8 @@ export async function newestFor(
 /**
  * Returns the attempt to use for the visit. A further call is not made while the answer before it
  * serves (G1): it was withdrawn with its visit or by the office, or the visit no longer has the
- * codes that it was planned for. By a clock that may be wrong, no visit joins or leaves a call that
- * replaces an old answer.
+ * codes that it was planned for. By a clock that may be wrong, no visit joins a call because its
+ * answer seems too old.
  */
 async function latestFor(
   context: PlanContext,
@@ -89,19 +88,17 @@ async function latestFor(
   if (!mayBeTakenBack(latest) || isOrderedFor(context, appointment, latest)) return latest;
   const before = await answerBefore(tx, latest);
   if (before === null) return latest;
-  const is_withdrawn = latest.state === 'withdrawn';
   const after = { ...about, before };
   // Another visit needs the call, and its answer is better than none.
   if (hasFailed(before) && (await isNeededByOthers(context, latest, appointment, after)))
     return latest;
-  if (!facts.is_clock_trusted) {
-    const is_needed =
-      (await areNew(context, about.coverage.codes, after)) ||
-      (await isForAge(context, latest, appointment, after));
-    return is_needed && !is_withdrawn ? latest : before;
-  }
-  if ((await reuseOf(context, before, appointment, about)) !== 'serve') return latest;
-  return is_withdrawn || (await isFresh(context, before, about)) ? before : latest;
+  const serves = (await reuseOf(context, before, appointment, about)) === 'serve';
+  if (latest.state === 'withdrawn') return serves || !facts.is_clock_trusted ? before : latest;
+  if (facts.is_clock_trusted)
+    return serves && (await isFresh(context, before, about)) ? before : latest;
+  const is_linked = (await inquiriesOf(tx, appointment.id)).some(({ id }) => id === latest.id);
+  const is_new = await areNew(context, about.coverage.codes, after);
+  return is_new || (is_linked && !serves) ? latest : before;
 }
 
 /** A visit that is away for a moment keeps the call that the office has ordered for it. */
@@ -141,17 +138,6 @@ async function isNeededByOthers(
     if (await areNew(context, draft?.benefits_codes ?? [], after)) return true;
   }
   return false;
-}
-
-/** Returns whether the call was planned for the visit because the answer before it is too old. */
-async function isForAge(
-  context: PlanContext,
-  { id, draft }: InquiryRow,
-  visit: AppointmentRow,
-  after: After,
-): Promise<boolean> {
-  const is_linked = (await inquiriesOf(context.tx, visit.id)).some((each) => each.id === id);
-  return is_linked && !(await areNew(context, readDraft(draft)?.benefits_codes ?? [], after));
 }
 
 /**

@@ -76,15 +76,16 @@ export async function hold(tx: Tx, subject: Operand, now: number): Promise<Done[
   return await eachInquiry(tx, subject, holdInquiry, now);
 }
 
-/** Releases planned inquiries, and has their visits planned again: one may need it no longer (G1). */
+/**
+ * Releases planned inquiries, and has their visits planned again: they may need them no longer
+ * (G1). Not so if all have vanished, for which planning would hold them again.
+ */
 export async function release(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   const done = await eachInquiry(tx, subject, releaseInquiry, now);
-  const released = (await inquiriesFor(tx, subject)).filter(({ state }) => state === 'planned');
-  await planAgain(
-    tx,
-    released.map(({ id }) => id),
-    now,
-  );
+  for (const { id } of await inquiriesFor(tx, subject)) {
+    const visits = await appointmentsOf(tx, id);
+    if (visits.some(({ missing_since }) => missing_since === null)) await planAgain(tx, [id], now);
+  }
   return done;
 }
 
@@ -102,6 +103,7 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
     for (const id of appointments) await unlink(tx, row.id, id, now);
     const is_needed = (await appointmentsOf(tx, row.id)).length > 0;
     done.push(...(await apply(tx, row, withdrawInquiry(row, is_needed), now)));
+    if (is_needed) await planAgain(tx, [row.id], now);
   }
   for (const id of await stillOpen(tx, appointments)) {
     await closeAppointment(tx, id, 'withdrawn', now);

@@ -229,7 +229,7 @@ type Accepted = { id: number; reply_group: string | null } & Pick<
  * `call`: the request that created it; null: this database did not send it, and `bill` says when it
  * was sent, and its price.
  */
-export type Assignment = Pick<SeenInquiry, 'service_id' | 'service_status'> & {
+export type Assignment = Pick<SeenInquiry, 'service_id' | 'service_status' | 'created_at'> & {
   inquiry: number;
   role: 'serves' | 'duplicate';
   call: number | null;
@@ -243,8 +243,17 @@ export type Assignment = Pick<SeenInquiry, 'service_id' | 'service_status'> & {
 export async function assignListedCall(tx: Tx, assignment: Assignment): Promise<void> {
   const { inquiry, role, call, service_id, service_status, bill = {} } = assignment;
   const reply_group = null;
-  if (call !== null)
-    return await acceptCalls(tx, [{ id: call, service_id, service_status, role, reply_group }]);
+  if (call !== null) {
+    await acceptCalls(tx, [{ id: call, service_id, service_status, role, reply_group }]);
+    const { created_at: sent_service_at } = assignment;
+    await tx
+      .updateTable('calls')
+      .set({ sent_service_at })
+      .where('id', '=', call)
+      .where('sent_service_at', 'is', null)
+      .execute();
+    return;
+  }
   const { numUpdatedRows } = await tx
     .updateTable('calls')
     .set({ inquiry, role, reply_group, ...bill })

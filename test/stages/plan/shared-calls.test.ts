@@ -3,8 +3,10 @@
  * once they have left (G1), and each of them gets an answer (G2).
  */
 import { expect, test } from 'vitest';
+import type { Policy } from '../../../src/domain/policy.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { planStep } from '../../../src/stages/plan/index.ts';
+import { release, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, refuseNextCall } from '../submit/lost-calls.ts';
 import {
@@ -25,8 +27,12 @@ const codesOf = (clinic: Installation, id: string, patient: typeof ADA, ...codes
 });
 
 /** The call for A-1 about D1110 has ended, and visits with new codes get another one. */
-async function installAnswered(status = 'SUCCESS'): Promise<Installation> {
-  const clinic = await install({ policy: { new_codes: 'call' }, collecting: { attempts: 1 } });
+async function installAnswered(
+  status = 'SUCCESS',
+  policy: Partial<Policy> = {},
+): Promise<Installation> {
+  const rules = { new_codes: 'call' as const, ...policy };
+  const clinic = await install({ policy: rules, collecting: { attempts: 1 } });
   await clinic.planNow();
   await send(clinic, codesOf(clinic, 'A-1', ADA, 'D1110'));
   await ends(clinic, { 'A-1': status });
@@ -137,6 +143,27 @@ test('planning does not return every few minutes to a visit whose codes are too 
   expect(next_at).toBeGreaterThan(clinic.now() + 45 * MINUTE_MS);
 });
 
+test.each([
+  ['another visit with new codes has come', ['D1110'], false],
+  ['another visit with new codes comes', ['D1110'], true],
+  ['its own new codes go', ['D1110', 'D2740'], false],
+])(
+  'in doubt about the clock, a visit keeps the call for its old answer: %s',
+  async (_, codes, in_doubt) => {
+    const clinic = await installAnswered('SUCCESS', { reverify_after_days: 1 });
+    await pass(clinic, 1.5);
+    await plan(clinic, codesOf(clinic, 'A-2', ADA, ...codes));
+    if (in_doubt) doubt(clinic);
+    const other = codesOf(clinic, 'A-3', ADA, 'D1110', 'D2740');
+    await plan(clinic, other);
+    if (!in_doubt) doubt(clinic);
+    await plan(clinic, { ...codesOf(clinic, 'A-2', ADA, 'D1110'), location: 'West' });
+    await plan(clinic, canceled(other));
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'A-2']);
+  },
+);
+
 test('what planning decides in doubt about the clock is looked at again', async () => {
   const clinic = await install({
     policy: { reverify_after_days: 1 },
@@ -166,6 +193,31 @@ test('after a failed call, a visit leaves the call that another one no longer ne
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1']);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'withdrawn']);
+});
+
+test('after a failed call, a visit leaves the call when the office withdraws the other visit', async () => {
+  const clinic = await installAnswered('UNSUCCESSFUL');
+  await plan(clinic, codesOf(clinic, 'A-2', ADA, 'D2740'));
+  await plan(clinic, codesOf(clinic, 'A-3', ADA, 'D1110'));
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'appointment', id: 2 }, clinic.now()));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('the office releases the call for a visit that the exports leave out', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await plan(clinic, visit(clinic, 'A-1'));
+  await clinic.store.db
+    .updateTable('appointments')
+    .set({ missing_since: clinic.now(), plan_due_at: clinic.now() })
+    .execute();
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual([]);
+  await clinic.store.write((tx) => release(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
 test('after two failed calls and a merge, neither visit keeps a call for the other', async () => {
