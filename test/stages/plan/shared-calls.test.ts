@@ -164,6 +164,20 @@ test.each([
   },
 );
 
+test('in doubt about the clock, a visit whose answer seems too old joins no call (G1)', async () => {
+  const clinic = await installAnswered('SUCCESS', { reverify_after_days: 1 });
+  await pass(clinic, 1.5);
+  const other = codesOf(clinic, 'A-2', ADA, 'D1110');
+  await plan(clinic, other);
+  const trust = doubt(clinic);
+  await plan(clinic, codesOf(clinic, 'A-3', ADA, 'D1110'));
+  await send(clinic, canceled(other));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  trust();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(2);
+});
+
 test('what planning decides in doubt about the clock is looked at again', async () => {
   const clinic = await install({
     policy: { reverify_after_days: 1 },
