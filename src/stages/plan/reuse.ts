@@ -93,7 +93,12 @@ async function latestFor(
   if (hasFailed(before) && (await isNeededByOthers(context, latest, appointment, after)))
     return latest;
   const serves = (await reuseOf(context, before, appointment, about)) === 'serve';
-  if (latest.state === 'withdrawn') return serves || !facts.is_clock_trusted ? before : latest;
+  if (latest.state === 'withdrawn') {
+    if (serves || !facts.is_clock_trusted) return before;
+    // The answer for a record that was merged into this one may be newer.
+    const later = await laterCall(context, latest, appointment, about);
+    return later ?? latest;
+  }
   if (facts.is_clock_trusted)
     return serves && (await isFresh(context, before, about)) ? before : latest;
   const is_linked = (await inquiriesOf(tx, appointment.id)).some(({ id }) => id === latest.id);

@@ -406,6 +406,20 @@ test('the later of two answers decides whether a new visit gets a call', async (
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'D-1']);
 });
 
+test('the later of two answers serves after a call that the office ordered and withdrew', async () => {
+  const clinic = await installWithOldAnswer();
+  await merge(clinic);
+  await finish(clinic);
+  await send(clinic, visit(clinic, 'C-1'));
+  expect(await order(clinic, 3)).toBe(true);
+  const third = { kind: 'inquiry' as const, id: 3 };
+  await clinic.store.write((tx) => withdraw(tx, third, clinic.now()));
+  await pass(clinic, 1);
+  await send(clinic, visit(clinic, 'D-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect((await written(clinic))['D-1']).toEqual(['B-1']);
+});
+
 test.each([
   ['right', 0],
   ['ahead when the other answer arrived', 5 * DAY_MS],
