@@ -138,11 +138,13 @@ export function holdInquiry({ id, state }: OperatedInquiry): Operation {
   );
 }
 
+/** A lost call may be on hold after a merge, in case that the service does not have it. */
 export function releaseInquiry({ id, state, hold_reason }: OperatedInquiry): Operation {
-  if (state !== 'planned' || hold_reason === null)
+  if (hold_reason === null || (state !== 'planned' && state !== 'uncertain'))
     return unchanged(`Inquiry ${id} is not on hold.`);
+  const unless = state === 'uncertain' ? ' and the service does not have it' : '';
   return changed(
-    `Inquiry ${id} is sent when it is due, if a visit still needs it.`,
+    `Inquiry ${id} is sent when it is due, if a visit still needs it${unless}.`,
     { hold_reason: null },
     { note: 'released' },
   );

@@ -1119,6 +1119,26 @@ test('a forgotten call whose answer was taken back gives way to no older answer 
   expect(await clinic.attention()).toContain('lost_at_service');
 });
 
+test('a lost call on hold after a merge is released while eligd looks for it (G2)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'A-1'));
+  await clinic.read(visit(clinic, 'B-1', OTHER_ADA));
+  await clinic.planNow();
+  const on_hold = { kind: 'appointment' as const, id: 2 };
+  await clinic.store.write((tx) => hold(tx, on_hold, clinic.now()));
+  await merge(clinic);
+  const lost = { kind: 'inquiry' as const, id: 1 };
+  const [done] = await clinic.store.write((tx) => release(tx, lost, clinic.now()));
+  expect(done?.what).toBe(
+    'Inquiry 1 is sent when it is due, if a visit still needs it and the service does not have it.',
+  );
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
 test('a lost call that the service does not have stays on hold after a merge', async () => {
   const clinic = await install();
   await clinic.planNow();
