@@ -76,7 +76,7 @@ export const STRANGER_CASES: readonly Case[] = [
     verdicts: { L1: serves(1, 1), L2: is('unclaimed') },
   },
   {
-    what: 'an inquiry long after a call that waited for its turn, and was not found, is not, either',
+    what: 'an inquiry long after a call that waited for its turn and was not found is not, either',
     account: {
       calls: [absent()],
       needs: [need(1, 'served')],

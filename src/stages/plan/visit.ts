@@ -47,9 +47,8 @@ import { newCodes, notAsked } from './new-codes.ts';
 import { leaveFailed, mayBeReplaced, newestFor } from './reuse.ts';
 
 /**
- * How often planning returns to a visit whose new codes wait for the end of the current call, that
- * a call may serve of which it is unknown whether the service has it, or about which it decided
- * while the clock was in doubt.
+ * How often planning returns to a visit whose new codes wait for the end of a call, that a call may
+ * serve if the service has it, or about which it decided while the clock was in doubt.
  */
 const LOOK_AGAIN_MS = 15 * MINUTE_MS;
 

@@ -266,9 +266,9 @@ async function judgedSince(
 }
 
 /**
- * Returns our calls, also of other specialties, that a list may show under an ID that eligd does not
- * know: all of inquiries that it looks for, and those that it could not find. One of a withdrawn
- * inquiry counts as absent.
+ * Returns our calls, also of other specialties, that a list may show under an ID that eligd does
+ * not know: all of inquiries that it looks for, and those that it could not find. One of a
+ * withdrawn inquiry counts as absent.
  */
 async function soughtCalls({ tx, now }: SubmitContext): Promise<MadeCall[]> {
   const rows = [...(await inState(tx, 'uncertain')), ...(await inState(tx, 'undecidable'))];

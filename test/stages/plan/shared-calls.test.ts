@@ -164,7 +164,7 @@ test.each([
   },
 );
 
-test('in doubt about the clock, a visit whose answer seems too old joins no call (G1)', async () => {
+test('in doubt about the clock, a visit whose answer seems old joins no call (G1)', async () => {
   const clinic = await installAnswered('SUCCESS', { reverify_after_days: 1 });
   await pass(clinic, 1.5);
   const other = codesOf(clinic, 'A-2', ADA, 'D1110');
@@ -209,7 +209,7 @@ test('after a failed call, a visit leaves the call that another one no longer ne
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'withdrawn']);
 });
 
-test('after a failed call, a visit leaves the call when the office withdraws the other visit', async () => {
+test('after a failed call, a visit leaves the call of one that the office withdraws', async () => {
   const clinic = await installAnswered('UNSUCCESSFUL');
   await plan(clinic, codesOf(clinic, 'A-2', ADA, 'D2740'));
   await plan(clinic, codesOf(clinic, 'A-3', ADA, 'D1110'));

@@ -406,7 +406,7 @@ test('the later of two answers decides whether a new visit gets a call', async (
   expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'D-1']);
 });
 
-test('the later of two answers serves after a call that the office ordered and withdrew', async () => {
+test('the later of two answers serves after an order that the office withdrew', async () => {
   const clinic = await installWithOldAnswer();
   await merge(clinic);
   await finish(clinic);

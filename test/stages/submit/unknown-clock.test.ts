@@ -53,7 +53,7 @@ test.each([1, 0, -1])('a call that may be ours stops nothing: clock %s h ahead',
   expect(await haltsOf(clinic)).toEqual([]);
 });
 
-test.each([1, 0])('a late call of ours is reported: clock %s h ahead', async (ahead) => {
+test.each([1, 0])('a call that is listed late is reported: clock %s h ahead', async (ahead) => {
   const clinic = await installUnknown(ahead);
   const { show } = await callTwice(clinic);
   await show(1);
