@@ -38,6 +38,8 @@ export class LeadCheck {
   readonly #world: World;
   readonly #withdrawn: ReadonlyMap<string, number>;
   readonly payers: PayerClock;
+  /** The questions that the service refuses, and that the office has heard of. */
+  readonly #refused = new Set<string>();
   /** The calls that eligd made, by patient. */
   readonly #called = new Map<string, Accepted[]>();
   /** Visits that were listed for the office to call about, by ID and time. */
@@ -125,6 +127,8 @@ export class LeadCheck {
     for (const { reason, source_id, starts_at } of entries) {
       if (!NO_CALL.has(reason) || source_id === null || starts_at === null) continue;
       const name = nameOf(source_id, starts_at);
+      if (reason === 'refused')
+        for (const question of this.#questionsOf(source_id)) this.#refused.add(question);
       if (this.#listed.has(name)) continue;
       this.#listed.add(name);
       if (reason !== 'too_late_to_call') continue;
@@ -149,8 +153,21 @@ export class LeadCheck {
     }
   }
 
-  /** Except if eligd could not know in time of the visit, or that its last call had failed. */
+  /** The coverages that the visit asks about. */
+  #questionsOf(source_id: string): string[] {
+    const { book } = this.#world.pms;
+    const visit = book.visits.get(source_id);
+    if (visit === undefined) return [];
+    const { patient, coverages } = book.current(visit).input;
+    return coverages.map(({ member_id }) => `${book.personOf(patient.id)} ${member_id}`);
+  }
+
+  /**
+   * Except if eligd could not know in time of the visit, or that its last call had failed, or the
+   * office has heard under another visit that the service refuses the question.
+   */
   #failIfKnown(source_id: string, starts_at: number, when: string): void {
+    if (this.#questionsOf(source_id).some((question) => this.#refused.has(question))) return;
     const { plan, pms } = this.#world;
     const { config } = plan;
     const visit = pms.book.visits.get(source_id);

@@ -99,8 +99,10 @@ async function latestFor(
     const later = await laterCall(context, latest, appointment, about);
     return later ?? latest;
   }
-  if (facts.is_clock_trusted)
-    return serves && (await isFresh(context, before, about)) ? before : latest;
+  if (facts.is_clock_trusted) {
+    const is_best = about.is_too_late || (await isFresh(context, before, about));
+    return serves && is_best ? before : latest;
+  }
   const is_linked = (await inquiriesOf(tx, appointment.id)).some(({ id }) => id === latest.id);
   const is_new = await areNew(context, about.coverage.codes, after);
   return is_new || (is_linked && !serves) ? latest : before;

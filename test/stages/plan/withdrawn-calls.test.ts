@@ -173,6 +173,19 @@ test('a visit gets the new answer that another one needs because its own is old'
   expect(await written(clinic)).toMatchObject({ 'A-1': ['A-2'], 'A-2': ['A-2'] });
 });
 
+test('a visit keeps its old answer if the new one would come too late for it', async () => {
+  const clinic = await answered({ reverify_after_days: 1 });
+  await pass(clinic, 1.5);
+  await clinic.read(withCodes(clinic, 'A-2', 'D1110'));
+  await clinic.planNow();
+  const starts_at = new Date(clinic.now() + DAY_MS / 24).toISOString();
+  await send(clinic, { ...withCodes(clinic, 'A-1', 'D1110'), starts_at });
+  expect(await clinic.attention()).toEqual([]);
+  await finish(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-2']);
+  expect(await written(clinic)).toEqual({ 'A-2': ['A-2'] });
+});
+
 test('after a call that brought nothing, codes that come and go cause no call', async () => {
   const clinic = await install({ policy: { new_codes: 'call' }, collecting: { attempts: 1 } });
   await clinic.planNow();
