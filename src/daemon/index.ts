@@ -107,6 +107,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     closers.push(() => made.close());
     const { client, contact } = watchContact(made, { clock: env.clock, onChange, metrics });
     const wakers = newWakers();
+    store.onPlanDue(() => wakers.plan.wake());
     const means: ConnectorMeans = {
       secrets: options.secrets,
       journal: (id) => connectorJournal(store, id, env.clock),

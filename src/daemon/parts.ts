@@ -31,7 +31,7 @@ import { afterReading, type Messages } from '../stages/pull/index.ts';
 import { newSubmitMemory, type SubmitDeps } from '../stages/submit/index.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
 import { logKey } from '../store/bookkeeping/log-key.ts';
-import { planWaitingAgain } from '../store/calls/clock-set.ts';
+import { planWaitingAgain } from '../store/calls/plan-due.ts';
 import { createRateLimiter, endAbandonedSlots } from '../store/calls/rate-limit.ts';
 import type { FileIdentity } from '../store/engine/identity.ts';
 import type { SendCount } from '../store/engine/instance-lock.ts';
@@ -261,7 +261,6 @@ function submitDeps(
       wakers.collect.wake();
       wakers.inbox.wake();
     },
-    onReplan: () => wakers.plan.wake(),
     afterReading: (claim, signal) =>
       afterReading(
         connectors.flatMap(({ messages }) => messages ?? []),
@@ -299,10 +298,7 @@ function collectDeps(
       for (const { deliver } of connectors) deliver.wake();
     },
     clockSkew: () => clock_watch.skewMs(),
-    onPlanned: () => {
-      wakers.submit.wake();
-      wakers.plan.wake();
-    },
+    onPlanned: () => wakers.submit.wake(),
     memory: newCollectMemory(),
     webhook:
       config.webhook === null

@@ -11,7 +11,7 @@ import {
   PAYERS_SUBJECT,
   resolveMapped,
 } from '../store/bookkeeping/unmapped-payers.ts';
-import { planAllAgain } from '../store/calls/links.ts';
+import { planAllAgain } from '../store/calls/plan-due.ts';
 import type { Db } from '../store/engine/database.ts';
 import type { Store } from '../store/engine/store.ts';
 import { namedPayerPages } from '../store/views/payers.ts';

@@ -17,7 +17,7 @@ import { pricesOf } from '../ops/prices.ts';
 import { clinicProfile, policyOf } from '../ops/profile.ts';
 import type { SecretSource } from '../ops/secrets.ts';
 import { planStep } from '../stages/plan/index.ts';
-import { planAllAgain } from '../store/calls/links.ts';
+import { planAllAgain } from '../store/calls/plan-due.ts';
 import { openScratch } from '../store/engine/scratch.ts';
 import type { Store } from '../store/engine/store.ts';
 import { acceptBatch } from '../store/intake/intake.ts';

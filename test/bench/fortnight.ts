@@ -223,7 +223,6 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       clockSkew: () => 0,
       sends: newSendCount(),
       onOpen: () => {},
-      onReplan: () => {},
       afterReading: (claim) => claim(),
       settings: { ...polling, ...submission, ...limits, timeout_ms: 30_000 },
     },

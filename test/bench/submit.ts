@@ -14,7 +14,8 @@ import { createServiceClient } from '../../src/service/client.ts';
 import { inquiryRequest } from '../../src/service/request.ts';
 import { newSubmitMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
 import { addPlanned } from '../../src/store/calls/inquiries.ts';
-import { link, setPlanDue } from '../../src/store/calls/links.ts';
+import { link } from '../../src/store/calls/links.ts';
+import { setPlanDue } from '../../src/store/calls/plan-due.ts';
 import { createRateLimiter } from '../../src/store/calls/rate-limit.ts';
 import { openStore, type Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
@@ -110,7 +111,6 @@ function submitDeps(store: Store): SubmitDeps {
     clockSkew: () => 0,
     sends: newSendCount(),
     onOpen: () => {},
-    onReplan: () => {},
     afterReading: (claim) => claim(),
     settings: {
       is_observing: false,

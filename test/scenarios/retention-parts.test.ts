@@ -276,7 +276,7 @@ test('a purge that dies at any statement is completed by the next one', async ()
   const limits = { visits: now, ...Object.fromEntries(LIMITS.map((kind) => [kind, now])) };
   const whole = limits as Parameters<typeof purge>[1];
   const queue = openWriteQueue(db);
-  await purge({ db, write: queue.write, close: async () => {} }, whole, now);
+  await purge({ db, ...queue, close: async () => {} }, whole, now);
   await db.destroy();
   expect(copies).toBeGreaterThan(30);
   const seen = new Set<number>();

@@ -128,7 +128,6 @@ export async function install({
     clockSkew: () => 0,
     sends: newSendCount(),
     onOpen: () => {},
-    onReplan: () => {},
     afterReading: (claim) => claim(),
     settings: {
       ...polling,

@@ -19,7 +19,8 @@ import {
   inquiryById,
   moveInquiries,
 } from '../../src/store/calls/inquiries.ts';
-import { link, setPlanDue } from '../../src/store/calls/links.ts';
+import { link } from '../../src/store/calls/links.ts';
+import { setPlanDue } from '../../src/store/calls/plan-due.ts';
 import type { Tx } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';

@@ -29,7 +29,6 @@ import {
   hasMadeCalls,
   withCalls,
 } from '../../src/store/calls/calls.ts';
-import { planWaitingAgain } from '../../src/store/calls/clock-set.ts';
 import { forgetDoubts } from '../../src/store/calls/doubtful-calls.ts';
 import {
   dueForPolling,
@@ -38,8 +37,12 @@ import {
   waitingToSend,
 } from '../../src/store/calls/due-inquiries.ts';
 import { byServiceIds, moveInquiries, openServiceIds } from '../../src/store/calls/inquiries.ts';
-import { dueForPlanning, replanAppointmentsOf } from '../../src/store/calls/links.ts';
 import { comingVisits, sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
+import {
+  dueForPlanning,
+  planWaitingAgain,
+  replanAppointmentsOf,
+} from '../../src/store/calls/plan-due.ts';
 import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db, Tx } from '../../src/store/engine/database.ts';
 import { openSqlite, type Raw } from '../../src/store/engine/driver.ts';

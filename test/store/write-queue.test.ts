@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { actingAs } from '../../src/store/bookkeeping/audit.ts';
 import { readLearned, writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
+import { planAgain } from '../../src/store/calls/plan-due.ts';
 import type { Tx } from '../../src/store/engine/database.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
@@ -50,6 +51,25 @@ describe('the write queue', () => {
     ]);
     expect(outcomes[1]).toMatchObject({ reason: new Error('broken') });
     expect(await names(store)).toEqual(['a', 'b']);
+  });
+
+  test('planning is woken after the commit of what made a visit due, and only then', async () => {
+    const store = await temporaryStore();
+    const seen: string[][] = [];
+    store.onPlanDue(() => void names(store).then((committed) => seen.push(committed)));
+    await Promise.allSettled([
+      store.write(note('a')),
+      store.write(async (tx) => {
+        await note('due')(tx);
+        await planAgain(actingAs(tx, 'somebody'), [1], 0);
+      }),
+      store.write(async (tx) => {
+        await planAgain(tx, [1], 0);
+        throw new Error('broken');
+      }),
+    ]);
+    await names(store);
+    expect(seen).toEqual([['a', 'due']]);
   });
 
   test('statements of work that has ended are refused and not committed', async () => {

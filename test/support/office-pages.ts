@@ -35,7 +35,7 @@ export async function openOffice(
   const config = await loadConfig(clinic.file);
   const payers = readPayers(config);
   const env = createEnv({ log: () => {} });
-  const store = { db, write: openWriteQueue(db).write, close: async () => {} };
+  const store = { db, ...openWriteQueue(db), close: async () => {} };
   const users = new UserFile(`${clinic.state}/office-users`);
   const budget = () => budgetRules(config, payers);
   const health = () => readHealth(db, healthSettings(config, payers), env.clock.now());

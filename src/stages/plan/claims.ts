@@ -52,9 +52,9 @@ import {
   closeAppointment,
   inquiriesOf,
   link,
-  setPlanDue,
   unlink,
 } from '../../store/calls/links.ts';
+import { setPlanDue } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { isSameContent, mayBeTakenBack, revive, skipNeedlessRetry, subjectOf } from './keep.ts';

@@ -11,14 +11,16 @@ import { appointmentSubject } from '../../store/bookkeeping/audit.ts';
 import { planLearned } from '../../store/calls/learned.ts';
 import {
   type AppointmentRow,
-  appointmentDueForPlanning,
   closeAppointment,
-  dueForPlanning,
   inquiriesUnder,
-  nextPlanDue,
-  setPlanDue,
   stillOpen,
 } from '../../store/calls/links.ts';
+import {
+  appointmentDueForPlanning,
+  dueForPlanning,
+  nextPlanDue,
+  setPlanDue,
+} from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { logStageFailure, type StepResult } from '../loop.ts';
 import { planClaimRow } from './claims.ts';

@@ -26,9 +26,9 @@ import {
   appointmentsOf,
   inquiriesOf,
   isAwaited,
-  planAgain,
   unlink,
 } from '../../store/calls/links.ts';
+import { planAgain } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { PlanContext } from './deps.ts';
 

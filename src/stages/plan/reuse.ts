@@ -22,8 +22,8 @@ import {
   appointmentsOf,
   inquiriesOf,
   inquiriesOfSource,
-  planAgain,
 } from '../../store/calls/links.ts';
+import { planAgain } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { PlanContext } from './deps.ts';
 import { isSameContent, mayBeTakenBack, skipNeedlessRetry } from './keep.ts';

@@ -37,9 +37,9 @@ import {
   inquiriesOf,
   link,
   setCoverageRank,
-  setPlanDue,
   unlink,
 } from '../../store/calls/links.ts';
+import { setPlanDue } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { firstHold, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';

@@ -16,8 +16,6 @@ export type SubmitDeps = {
   /** A new process compares the list again, unless it may rely on the last comparison. */
   memory: SubmitMemory;
   onOpen: () => void;
-  /** Wakes planning: an inquiry that was proven unsent may not be needed anymore. */
-  onReplan: () => void;
   /**
    * Runs `claim` after the acknowledged messages are read, because they may cancel visits. Those
    * that cannot be read stay unread.

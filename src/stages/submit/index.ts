@@ -12,7 +12,7 @@ import {
 import { nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/calls/due-inquiries.ts';
 import { currentHalts, type Halt } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
-import { dueForPlanning } from '../../store/calls/links.ts';
+import { dueForPlanning } from '../../store/calls/plan-due.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { hasEverySend } from './earlier-comparison.ts';

@@ -21,7 +21,6 @@ export async function noticeClock({
   settings,
   memory,
   clockSkew,
-  onReplan,
 }: SubmitDeps): Promise<void> {
   const now = env.clock.now();
   const offset_ms = now - env.clock.elapsed();
@@ -33,7 +32,7 @@ export async function noticeClock({
     skew_ms !== null &&
     (known_skew_ms === null || Math.abs(skew_ms - known_skew_ms) >= SKEW_MOVED_MS);
   if (before === null || was_set || has_moved) {
-    const is_corrected = await store.write(async (tx) => {
+    await store.write(async (tx) => {
       const kept =
         known_skew_ms === null && skew_ms !== null ? await readLearned(tx, SKEW_SETTING) : null;
       const was_set_before =
@@ -43,9 +42,7 @@ export async function noticeClock({
       if (is_restarted || before === null)
         await correctDueTimes(tx, dueLimits(settings.settle_ms, now));
       if (has_moved) await writeLearned(tx, SKEW_SETTING, String(skew_ms), now);
-      return is_restarted || before === null;
     });
-    if (is_corrected) onReplan();
   }
   memory.clock = { offset_ms, skew_ms: has_moved ? skew_ms : known_skew_ms };
 }

@@ -17,7 +17,7 @@ import { acceptCalls, callsOf, ownersOf, settleCalls } from '../../store/calls/c
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
-import { replanAppointmentsOf } from '../../store/calls/links.ts';
+import { replanAppointmentsOf } from '../../store/calls/plan-due.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
 import { learnNeeds } from './account-needs.ts';
 import { attributeDuplicates } from './attribute.ts';
@@ -187,7 +187,7 @@ export async function settleFailure(
  * sent for a visit that waits for planning.
  */
 export async function backToPlanned(
-  { tx, deps, now }: SubmitContext,
+  { tx, now }: SubmitContext,
   ids: readonly number[],
   {
     reason,
@@ -206,7 +206,6 @@ export async function backToPlanned(
   await servedByOthers(tx, ids, now);
   await withdrawNeedless(tx, ids, 'planned', now);
   await replanAppointmentsOf(tx, ids, now);
-  tx.after(() => deps.onReplan());
 }
 
 /** Returns inquiries to `planned` that were claimed and not sent, because sending ended. */
@@ -290,7 +289,7 @@ async function refuse(
   { row, request: sent }: Intent,
   { errors, status }: { errors: readonly ValidationItem[]; status: number },
 ): Promise<void> {
-  const { tx, deps, now } = context;
+  const { tx, now } = context;
   if (await learnNeeds(context, errors, sent)) {
     const reason = 'Proven unsent: the service asks for a field that eligd sends from now on.';
     await backToPlanned(context, [row.id], { reason, due_at: now });
@@ -305,10 +304,7 @@ async function refuse(
   );
   await settleCalls(tx, [row.id], 'unsent');
   // Its visits get the answer of another call, such as one for a record that was merged meanwhile.
-  if ((await servedByOthers(tx, [row.id], now)).length > 0) {
-    tx.after(() => deps.onReplan());
-    return;
-  }
+  if ((await servedByOthers(tx, [row.id], now)).length > 0) return;
   if ((await withdrawNeedless(tx, [row.id], 'rejected', now)).length > 0) return;
   await raiseForInquiry(
     tx,

@@ -20,7 +20,8 @@ import {
   updateInquiry,
 } from '../calls/inquiries.ts';
 import { planLearned } from '../calls/learned.ts';
-import { inquiriesOf, link, setPlanDue } from '../calls/links.ts';
+import { inquiriesOf, link } from '../calls/links.ts';
+import { planVisitAgain } from '../calls/plan-due.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { resolveAttention } from './attention.ts';
 import { appointmentSubject, writeAudit } from './audit.ts';
@@ -235,7 +236,7 @@ async function orderPlanned(
   await updateInquiry(tx, id, { is_ordered: 1 }, now);
   await link(tx, { inquiry: id, appointment: visit.id, coverage_rank: rank, draft }, now);
   // Planning adds the codes of the visit to the call.
-  await setPlanDue(tx, visit.id, now, null);
+  await planVisitAgain(tx, visit.id, now);
   return alreadyPlanned(id);
 }
 

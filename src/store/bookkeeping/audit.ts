@@ -35,8 +35,9 @@ const NAMED = /^(?:rejected|item|source):(?![0-9a-f]{12}$)/;
 
 /** Returns the transaction with an actor: audit rows that it writes name `actor`. */
 export function actingAs(tx: Tx, actor: string): Tx {
-  const { after, database } = tx;
-  return Object.assign(tx.withoutPlugins(), { after, actor, ...(database && { database }) });
+  const { after, wakePlanning, database } = tx;
+  const same = { after, wakePlanning, ...(database && { database }) };
+  return Object.assign(tx.withoutPlugins(), { ...same, actor });
 }
 
 /**

@@ -9,14 +9,8 @@ import type { ClosedReason } from '../../domain/explanation.ts';
 import { draftMatchKey } from '../../domain/inquiry.ts';
 import { answerHash, latestAnswer, storeAnswer } from '../answers/answers.ts';
 import { inquiryById, latestForNeed, moveInquiries } from '../calls/inquiries.ts';
-import {
-  appointmentsOf,
-  inquiriesOf,
-  link,
-  planAgain,
-  setPlanDue,
-  unlink,
-} from '../calls/links.ts';
+import { appointmentsOf, inquiriesOf, link, unlink } from '../calls/links.ts';
+import { planAgain, planVisitAgain } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
 import { resolveAttention } from './attention.ts';
 import { inquirySubject, writeAudit } from './audit.ts';
@@ -111,7 +105,7 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
       await planAgain(tx, [other.id], now);
     }
   // A closed visit is not planned again: eligd would call for its other coverages.
-  if (appointment.closed_reason === null) await setPlanDue(tx, appointment.id, now, null);
+  if (appointment.closed_reason === null) await planVisitAgain(tx, appointment.id, now);
   return { kind: 'entered' };
 }
 

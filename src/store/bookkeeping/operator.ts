@@ -34,11 +34,10 @@ import {
   appointmentsOf,
   closeAppointment,
   inquiriesOf,
-  planAgain,
-  setPlanDue,
   stillOpen,
   unlink,
 } from '../calls/links.ts';
+import { planAgain, planVisitAgain } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
 import { resolveAttention } from './attention.ts';
 import { deliverySubject, inquirySubject, writeAudit } from './audit.ts';
@@ -65,7 +64,7 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
     done.push(...rewritten(keys.length));
   }
   if (subject.kind === 'appointment' && (await stillOpen(tx, [subject.id])).length > 0) {
-    await setPlanDue(tx, subject.id, now, null);
+    await planVisitAgain(tx, subject.id, now);
     done.push(PLANNED_AT_ONCE);
   }
   return done;

@@ -7,7 +7,7 @@ import { firstAnswerAt } from '../answers/answers.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { type InquiryRow, inquiriesById, inquiryById, moveInquiries } from './inquiries.ts';
-import { planAgain } from './links.ts';
+import { planAgain } from './plan-due.ts';
 
 type Need = Pick<InquiryRow, 'need_base' | 'benefit_year'>;
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import type { DueLimits, PlanLimit } from '../../domain/due-times.ts';
+import type { DueLimits } from '../../domain/due-times.ts';
 import type { Tx } from '../engine/database.ts';
+import { planWaitingAgain } from './plan-due.ts';
 
 /**
  * Restarts the lookups for all lost replies after the clock was set. The time since the last lookup
@@ -51,15 +52,5 @@ export async function correctDueTimes(
     .set({ due_at: deliveries.due_at })
     .where('state', 'in', ['pending', 'failed'])
     .where('due_at', '>', deliveries.after)
-    .execute();
-}
-
-/** Plans appointments and claims with one of the waits again if they would be due after `after`. */
-export async function planWaitingAgain(tx: Tx, { waits, after, due_at }: PlanLimit): Promise<void> {
-  await tx
-    .updateTable('appointments')
-    .set({ plan_due_at: due_at })
-    .where('plan_wait', 'in', waits)
-    .where('plan_due_at', '>', after)
     .execute();
 }

@@ -25,6 +25,8 @@ export type Tx = Transaction<Tables> & {
    * trace of them. Effects run in order, before `write` resolves.
    */
   after: (effect: () => void) => void;
+  /** Wakes planning after the commit. Call it with each `plan_due_at` that has come. */
+  wakePlanning: () => void;
   /** Who acts, for the audit trail (`actingAs`); omitted: eligd itself. */
   actor?: string;
   /** Where `prepared` runs statements until the work ends; omitted: through Kysely. */

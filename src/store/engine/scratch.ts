@@ -23,6 +23,7 @@ export async function openScratch(path: string): Promise<Store> {
   return {
     db,
     write: queue.write,
+    onPlanDue: queue.onPlanDue,
     close: async () => {
       await queue.idle();
       await db.destroy();

@@ -9,6 +9,8 @@ import { openWriteQueue } from './write-queue.ts';
 export type Store = {
   db: Db;
   write: <Value>(work: (tx: Tx) => Promise<Value>) => Promise<Value>;
+  /** Names what runs after each commit that makes a visit or a claim due for planning. */
+  onPlanDue: (wake: () => void) => void;
   close: () => Promise<void>;
 };
 
@@ -23,6 +25,7 @@ export async function openStore(path: string, holder?: Holder): Promise<Store> {
   return {
     db,
     write: queue.write,
+    onPlanDue: queue.onPlanDue,
     close: async () => {
       await queue.idle();
       await db.destroy();

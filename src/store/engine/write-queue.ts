@@ -18,15 +18,20 @@ type WriteQueue = {
   write: <Value>(work: (tx: Tx) => Promise<Value>) => Promise<Value>;
   /** Resolves when no job waits anymore. */
   idle: () => Promise<void>;
+  /** Names what runs after each commit that makes a visit or a claim due for planning. */
+  onPlanDue: (wake: () => void) => void;
 };
 
 /**
  * Opens the queue. Jobs that wait at the same time share one transaction. Each runs in its own
  * savepoint, so a failed job does not affect the others (G7). Effects passed to `tx.after` run
- * after the commit, and only if the job succeeded.
+ * after the commit, and only if the job succeeded; so does what `onPlanDue` names.
  */
 export function openWriteQueue(db: Db): WriteQueue {
   const database = databaseBelow(db);
+  let wakePlanning = () => {};
+  const view = (transaction: Transaction<Tables>) =>
+    viewOf(transaction, database, () => wakePlanning());
   const jobs = new GroupCommit<Job, unknown>({
     items_per_commit_max: JOBS_PER_COMMIT_MAX,
     // Wait one turn of the event loop: replies that arrive together are committed together.
@@ -35,9 +40,9 @@ export function openWriteQueue(db: Db): WriteQueue {
       const ran = await db.transaction().execute(async (transaction) => {
         const taken = take();
         const run = taken.length === 1 ? runAlone : runInSavepoint;
-        const queue = viewOf(transaction, database).tx;
+        const queue = view(transaction).tx;
         const done: Ran[] = [];
-        for (const job of taken) done.push(await run(viewOf(transaction, database), job, queue));
+        for (const job of taken) done.push(await run(view(transaction), job, queue));
         return done;
       });
       return ran.map(finish);
@@ -46,6 +51,9 @@ export function openWriteQueue(db: Db): WriteQueue {
   return {
     write: <Value>(work: (tx: Tx) => Promise<Value>) => jobs.add(work) as Promise<Value>,
     idle: () => jobs.idle(),
+    onPlanDue: (wake) => {
+      wakePlanning = wake;
+    },
   };
 }
 
@@ -75,7 +83,11 @@ async function runToEnd({ tx, end }: View, job: Job): Promise<unknown> {
 /** One job's view of the transaction, with the effects that wait for its commit. */
 type View = { tx: Tx; effects: (() => void)[]; end: () => void };
 
-function viewOf(transaction: Transaction<Tables>, below: SqliteDatabase | undefined): View {
+function viewOf(
+  transaction: Transaction<Tables>,
+  below: SqliteDatabase | undefined,
+  onPlanDue: () => void,
+): View {
   const effects: (() => void)[] = [];
   let has_ended = false;
   const prepare: SqliteDatabase['prepare'] | undefined =
@@ -87,6 +99,7 @@ function viewOf(transaction: Transaction<Tables>, below: SqliteDatabase | undefi
   // A separate view of the same transaction: jobs that share a commit do not share effects.
   const tx = Object.assign(transaction.withoutPlugins(), {
     after: (effect: () => void) => void effects.push(effect),
+    wakePlanning: () => void effects.push(onPlanDue),
     ...(prepare && { database: { prepare } }),
   });
   const end = () => {

@@ -6,7 +6,7 @@ import type { PatientUpdate } from '../../domain/patient-update.ts';
 import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { resolveAttention } from '../bookkeeping/attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
-import { setPlanDue } from '../calls/links.ts';
+import { planVisitAgain } from '../calls/plan-due.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows } from '../engine/prepared.ts';
 import {
@@ -164,7 +164,7 @@ export async function takeCancelled(
     const appointment = parsed(row.content) as AppointmentInput | null;
     if (appointment?.status === 'cancelled') continue;
     if (appointment === null) {
-      await setPlanDue(tx, row.id, now, null);
+      await planVisitAgain(tx, row.id, now);
       continue;
     }
     await changeContent(tx, row, { ...appointment, status: 'cancelled' }, now);

@@ -8,7 +8,7 @@ import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import { hasFailed, orderAttempts } from '../calls/attempts.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../calls/inquiries.ts';
-import { planAgain } from '../calls/links.ts';
+import { planAgain } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
 
 /**

@@ -9,7 +9,7 @@ import { inForce } from '../../domain/coverage-period.ts';
 import { parsed } from '../../domain/damaged.ts';
 import { keysOfPatient } from '../../domain/needs.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
-import { setPlanDue } from '../calls/links.ts';
+import { planVisitAgain } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import { addAlias, aliasesOf, resolveMerge, withCurrentIds } from './aliases.ts';
@@ -206,7 +206,7 @@ async function changeAppointmentsOf(
   let changed_count = 0;
   for (const row of rows) {
     const before = parsed(row.content) as AppointmentInput | null;
-    if (before === null) await setPlanDue(tx, row.id, now, null);
+    if (before === null) await planVisitAgain(tx, row.id, now);
     if (before?.patient.id !== patient_id) continue;
     const changed = change(before);
     const known = await insuranceOf(tx, connector, insuredId(changed));

@@ -18,10 +18,9 @@ import {
   coveragesOf,
   type LinkedAppointment,
   link,
-  planAgain,
-  setPlanDue,
   unlink,
 } from '../../../store/calls/links.ts';
+import { planAgain, planVisitAgain } from '../../../store/calls/plan-due.ts';
 import { openTurnaround } from '../../../store/calls/turnarounds.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
@@ -47,7 +46,6 @@ export async function planAttempt(
     if (next.retry > 0) return idsOf(await appointmentsOf(tx, next.id));
     // Its answer is for the visits of this one, too, which may not be linked to it yet.
     await planAgain(tx, [row.id], now);
-    tx.after(() => deps.onPlanned());
     return new Set();
   }
   if (await wasLastMeanwhile(tx, row, attempts)) return null;
@@ -95,7 +93,7 @@ export async function planAttempt(
     );
   const served = idsOf(in_time);
   // Planning takes the others off the attempt and tells the office.
-  for (const { id } of needing) if (!served.has(id)) await setPlanDue(tx, id, now, null);
+  for (const { id } of needing) if (!served.has(id)) await planVisitAgain(tx, id, now);
   tx.after(() => deps.onPlanned());
   return served;
 }

@@ -26,14 +26,9 @@ import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
 import { giveWay } from '../../../store/calls/attempts.ts';
 import { callsOf } from '../../../store/calls/calls.ts';
 import { type InquiryRow, inquiryById, updateInquiry } from '../../../store/calls/inquiries.ts';
-import {
-  appointmentsOf,
-  inquiriesOf,
-  type LinkedAppointment,
-  planAgain,
-  setPlanDue,
-} from '../../../store/calls/links.ts';
+import { appointmentsOf, inquiriesOf, type LinkedAppointment } from '../../../store/calls/links.ts';
 import { payerSilences, setPayerSilence } from '../../../store/calls/payer-silence.ts';
+import { planAgain, planVisitAgain } from '../../../store/calls/plan-due.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import { logStageFailure } from '../../loop.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
@@ -135,7 +130,7 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
  * codes now: planning sees to those that nobody has asked about (G8).
  */
 async function draftAsSent(
-  { tx, deps, now }: CollectContext,
+  { tx, now }: CollectContext,
   row: InquiryRow,
   request: Readonly<Record<string, unknown>>,
 ): Promise<InquiryDraft> {
@@ -147,7 +142,6 @@ async function draftAsSent(
   if (call?.body !== null) return draft;
   await updateInquiry(tx, row.id, { draft: JSON.stringify(asked) }, now);
   await planAgain(tx, [row.id], now);
-  tx.after(() => deps.onPlanned());
   return asked;
 }
 
@@ -291,7 +285,7 @@ async function replanClaim(
   status: FinalOutcome | null,
   now: number,
 ): Promise<void> {
-  await setPlanDue(tx, claim, now, null);
+  await planVisitAgain(tx, claim, now);
   if (status !== 'successful') return;
   for (const { id } of await inquiriesOf(tx, claim))
     await resolveAttention(tx, inquirySubject(id), now, ['unsuccessful']);
