@@ -34,27 +34,17 @@ type MergedNeed<Row> = {
 /**
  * Merges one need that two records of the same patient both had (G1). The newest attempt that is
  * more advanced becomes the last one, which planning finds, after the attempts that it follows;
- * eligd no longer sends the other. Of two planned ones, one whose last answer was successful wins
- * over one whose was not, unless that is the next attempt: the successful answer may serve.
+ * eligd no longer sends the other.
  */
 export function mergeNeed<Row extends Attempt>(
   standing: readonly Row[],
   moving: readonly Row[],
 ): MergedNeed<Row> {
-  const [newest_standing, newest_moving] = [newest(standing), newest(moving)];
-  const is_moving_better =
-    newest_standing?.state === 'planned' &&
-    newest_standing.retry === 0 &&
-    newest_moving?.state === 'planned' &&
-    !hasSuccess(standing) &&
-    hasSuccess(moving);
-  const winner = is_moving_better ? newest_moving : winnerOf(newest_standing, newest_moving);
-  const [first, last] = winner === newest_standing ? [moving, standing] : [standing, moving];
+  const [first, last] = isMovingBetter(standing, moving) ? [standing, moving] : [moving, standing];
+  const loser = newest(first);
   return {
     order: [...inOrder(first), ...inOrder(last)],
-    unneeded: [newest_standing, newest_moving].flatMap((row) =>
-      row !== undefined && row !== winner && BRINGS_NONE.has(row.state) ? [row] : [],
-    ),
+    unneeded: loser !== undefined && BRINGS_NONE.has(loser.state) ? [loser] : [],
   };
 }
 
@@ -74,20 +64,22 @@ function newest<Row extends Attempt>(rows: readonly Row[]): Row | undefined {
 }
 
 /**
- * Returns the more advanced of the two newest attempts. Of two answers, a successful one wins, then
- * the later one; in any other tie, the standing one.
+ * Returns whether the newest moving attempt is more advanced than the standing one. Of two answers,
+ * a successful one wins, then the later one. Of two planned calls, one after a success wins, because
+ * that may serve, and so does the next attempt after a failure, which counts the failed one.
  */
-function winnerOf<Row extends Attempt>(
-  standing: Row | undefined,
-  moving: Row | undefined,
-): Row | undefined {
-  if (standing === undefined || moving === undefined) return standing ?? moving;
-  const ranks = ({ state, service_status, answered_at }: Row): number[] => [
-    ADVANCEMENT.indexOf(state),
-    state === 'answered' && outcomeOf(service_status) === 'successful' ? 1 : 0,
-    state === 'answered' ? (answered_at ?? 0) : 0,
-  ];
+function isMovingBetter(standing: readonly Attempt[], moving: readonly Attempt[]): boolean {
   const [those, these] = [ranks(standing), ranks(moving)];
   const differing = these.findIndex((rank, index) => rank !== those[index]);
-  return (these[differing] ?? 0) > (those[differing] ?? 0) ? moving : standing;
+  return (these[differing] ?? 0) > (those[differing] ?? 0);
+}
+
+/** The first numbers of two needs are compared, then, if they are equal, the second ones. */
+function ranks(attempts: readonly Attempt[]): number[] {
+  const last = newest(attempts);
+  if (last === undefined) return [-1];
+  const rank = ADVANCEMENT.indexOf(last.state);
+  if (last.state === 'planned') return [rank, last.retry > 0 || hasSuccess(attempts) ? 1 : 0];
+  if (last.state !== 'answered') return [rank];
+  return [rank, hasSuccess(attempts) ? 1 : 0, last.answered_at ?? 0];
 }

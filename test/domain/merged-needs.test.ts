@@ -34,6 +34,8 @@ test.each([
   ['a withdrawn attempt does not, either', 'UP', 'SWP', 'm3', ['s2']],
   ['a planned call without an answer does not win', 'UP', 'P', 's2', ['m1']],
   ['the next attempt after a failure stays', 'UN', 'SP', 's2', ['m2']],
+  ['the next attempt wins over a first one (G2)', 'P', 'UN', 'm2', ['s1']],
+  ['it gives way to a standing call after a success', 'SP', 'UN', 's2', ['m2']],
   ['a refused call does not win', 'UP', 'SR', 's2', ['m2']],
   ['an open call wins over a planned one', 'O', 'SP', 's1', ['m2']],
   ['a planned call gives way to an open one', 'UP', 'SO', 'm2', ['s2']],

@@ -164,10 +164,11 @@ export class LeadCheck {
 
   /**
    * Except if eligd could not know in time of the visit, or that its last call had failed, or the
-   * office has heard under another visit that the service refuses the question.
+   * office has heard under other visits that the service refuses its questions.
    */
   #failIfKnown(source_id: string, starts_at: number, when: string): void {
-    if (this.#questionsOf(source_id).some((question) => this.#refused.has(question))) return;
+    const questions = this.#questionsOf(source_id);
+    if (questions.length > 0 && questions.every((each) => this.#refused.has(each))) return;
     const { plan, pms } = this.#world;
     const { config } = plan;
     const visit = pms.book.visits.get(source_id);

@@ -136,15 +136,13 @@ async function areNew(
 /** Returns whether another visit of the call has new codes. */
 async function isNeededByOthers(
   context: PlanContext,
-  { id }: InquiryRow,
+  call: InquiryRow,
   visit: AppointmentRow,
   after: After,
 ): Promise<boolean> {
-  for (const { id: other, draft } of await appointmentsOf(context.tx, id)) {
-    if (other === visit.id) continue;
-    if (await areNew(context, draft?.benefits_codes ?? [], after)) return true;
-  }
-  return false;
+  const others = (await appointmentsOf(context.tx, call.id)).filter(({ id }) => id !== visit.id);
+  const codes = others.flatMap(({ draft }) => draft?.benefits_codes ?? []);
+  return await areNew(context, codes, after);
 }
 
 /**

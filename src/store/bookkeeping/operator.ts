@@ -76,8 +76,8 @@ export async function hold(tx: Tx, subject: Operand, now: number): Promise<Done[
 }
 
 /**
- * Releases planned inquiries, and has their visits planned again: they may need them no longer
- * (G1). Not so if all have vanished, for which planning would hold them again.
+ * Releases inquiries on hold, planned or lost ones, and has their visits planned again: they may
+ * need them no longer (G1). Not so if all have vanished, for which planning would hold them again.
  */
 export async function release(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   const done = await eachInquiry(tx, subject, releaseInquiry, now);

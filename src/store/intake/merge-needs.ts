@@ -74,8 +74,8 @@ export async function mergeNeeds(
       },
       now,
     );
-    // Another inquiry may serve their visits from now on, and the other record's calls may have
-    // asked about what the unsent one is for.
+    // Another inquiry may serve the visits of those that are unneeded or have failed from now on,
+    // and the other record's calls may have asked about what the unsent one is for.
     const planned = next?.state === 'planned' ? [next] : [];
     const changed = [...unneeded, ...planned, ...order.filter(hasFailed)];
     await planAgain(

@@ -137,6 +137,26 @@ test('a visit whose unsent call a merge makes unnecessary gets the other answer 
   expect((await written(clinic))['A-1']).toEqual(['B-1']);
 });
 
+test.each([
+  ['stands', OTHER_ADA, ADA],
+  ['is moved', ADA, OTHER_ADA],
+])('the next attempt is made, and no more, if its record %s in a merge (G2)', async (...at) => {
+  const [, from, into] = at;
+  const clinic = await install({ collecting: { attempts: 2 } });
+  callsEnd(clinic, () => 'UNSUCCESSFUL');
+  await send(clinic, visit(clinic, 'A-1'));
+  await clinic.collectAll();
+  await clinic.read(visit(clinic, 'B-1', OTHER_ADA));
+  await clinic.planNow();
+  await merge(clinic, { from: [from], into });
+  for (let day = 0; day < 3; day += 1) {
+    await goOn(clinic);
+    await pass(clinic, 1);
+    await clinic.collectAll();
+  }
+  expect(await labelsOf(clinic)).toHaveLength(2);
+});
+
 test('a call under way serves in place of a call that has failed', async () => {
   const clinic = await install({ collecting: { attempts: 1 } });
   await clinic.planNow();
