@@ -65,8 +65,8 @@ function newest<Row extends Attempt>(rows: readonly Row[]): Row | undefined {
 
 /**
  * Returns whether the newest moving attempt is more advanced than the standing one. Of two answers,
- * a successful one wins, then the later one. Of two planned calls, one after a success wins, because
- * that may serve, and so does the next attempt after a failure, which counts the failed one.
+ * a successful one wins, then the later one. Of two planned calls, one after a success wins, for
+ * that may serve; so does the next attempt after a failure, which counts the failed one.
  */
 function isMovingBetter(standing: readonly Attempt[], moving: readonly Attempt[]): boolean {
   const [those, these] = [ranks(standing), ranks(moving)];
