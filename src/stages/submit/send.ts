@@ -8,7 +8,7 @@ import { type LocalDate, localDate } from '../../domain/time.ts';
 import { inquiryRequest } from '../../service/request.ts';
 import { leftToSpend } from '../../store/calls/budget.ts';
 import { intendCalls, withCalls } from '../../store/calls/calls.ts';
-import { type InquiryRow, moveEach, updateInquiry } from '../../store/calls/inquiries.ts';
+import { type InquiryRow, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';
@@ -255,18 +255,15 @@ async function commitIntents(
     const sent = { ...price, sent_at: now, sent_service_at };
     const redated = is_redated ? { draft: JSON.stringify(draft) } : {};
     const out = { ...row, ...redated, ...sent, state: 'sending' as const };
-    const changes = { id: row.id, ...redated };
-    return { row: out, draft, request: inquiryRequest(draft, row.external_id, needs), changes };
+    return { row: out, draft, request: inquiryRequest(draft, row.external_id, needs) };
   });
   // A draft is long, so only a changed one is written.
-  const rows = Map.groupBy(
-    intents.map(({ changes }) => changes),
-    (changes) => 'draft' in changes,
-  );
-  let moved = 0;
-  for (const alike of rows.values()) moved += (await moveEach(tx, alike, SENDING, now)).length;
+  for (const [index, { row }] of intents.entries())
+    if (sending[index]?.is_redated) await updateInquiry(tx, row.id, { draft: row.draft }, now);
+  const ids = intents.map(({ row }) => row.id);
+  const moved = await moveInquiries(tx, ids, SENDING, now);
   // Nothing may leave for a row that is not in `sending` (G1).
-  if (moved !== intents.length) throw new Error('A row to be sent is no longer planned.');
+  if (moved.length !== ids.length) throw new Error('A row to be sent is no longer planned.');
   await intendCalls(
     tx,
     intents.map(({ row, draft, request }) => ({
