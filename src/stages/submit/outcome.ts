@@ -38,14 +38,13 @@ export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
 export type Intent = { row: InquiryRow; draft: InquiryDraft; request: InquiryRequest };
 
 /**
- * `is_sample`: among the IDs that were assigned by position, one that eligd reads at once to check
- * the positions.
+ * `reply_group`: null: eligd has read the form. `is_sample`: among the IDs that were assigned by
+ * position, one that eligd reads at once to check the positions.
  */
 type Accepted = {
   intent: Intent;
   inquiry_id: string;
-  evidence: 'reply' | 'position' | 'read_form';
-  reply_group: string;
+  reply_group: string | null;
   is_sample: boolean;
 };
 
@@ -59,7 +58,7 @@ export async function bindAccepted(
   replies: readonly Accepted[],
 ): Promise<void> {
   if (replies.length === 0) return;
-  const { tx, now } = context;
+  const { tx, deps, now } = context;
   const owners = await ownersOf(
     tx,
     replies.map(({ inquiry_id }) => inquiry_id),
@@ -77,20 +76,17 @@ export async function bindAccepted(
   const firstPoll = await firstPolls(context, accepted);
   await moveEach(
     tx,
-    accepted.map(({ intent, evidence, is_sample }) => {
-      const poll_at = firstPoll(intent);
-      return {
-        id: intent.row.id,
-        is_unannounced: 1,
-        poll_at:
-          evidence === 'position' && is_sample ? Math.min(poll_at, now + VERIFY_MS) : poll_at,
-        empty_polls: 0,
-      };
+    accepted.map(({ intent, is_sample }) => {
+      const planned_at = firstPoll(intent);
+      const poll_at = is_sample ? Math.min(planned_at, now + VERIFY_MS) : planned_at;
+      return { id: intent.row.id, is_unannounced: 1, poll_at, empty_polls: 0 };
     }),
     { from: 'sending', to: 'open', reason: 'The service accepted the inquiry.' },
     now,
   );
   await assignCalls(context, accepted);
+  await resumeSubmission(context);
+  tx.after(() => deps.onOpen());
 }
 
 /** Returns a function that returns when eligd polls an accepted inquiry for the first time. */
@@ -128,7 +124,7 @@ async function assignCalls(context: SubmitContext, accepted: readonly Accepted[]
   const { tx } = context;
   const ids = accepted.map(({ intent }) => intent.row.id);
   const calls = Map.groupBy(await callsOf(tx, ids), ({ inquiry }) => inquiry);
-  const given = accepted.map(({ intent, inquiry_id, evidence, reply_group }) => {
+  const given = accepted.map(({ intent, inquiry_id, reply_group }) => {
     const made = calls.get(intent.row.id)?.find(({ fate }) => fate === 'out');
     if (made === undefined) throw new Error('The reply is about no request that is out (G1).');
     return {
@@ -136,7 +132,7 @@ async function assignCalls(context: SubmitContext, accepted: readonly Accepted[]
       service_id: inquiry_id,
       service_status: 'SCHEDULED',
       role: 'serves' as const,
-      reply_group: evidence === 'read_form' ? null : reply_group,
+      reply_group,
     };
   });
   await acceptCalls(tx, given);
@@ -168,11 +164,10 @@ export async function settleFailure(
     await backToPlanned(context, ids, { reason, due_at: now + STOPPED_RETRY_MS });
     await stopSubmission(context, failure.status);
   } else {
+    // `bulk_`: the endpoint refused the form, not the content: the next one has another form.
+    const is_at_once = /^(aborted|closed|bulk_.*)$/.test(failure.cause);
     const wait_ms =
-      failure.retry_after_ms ??
-      (failure.cause === 'aborted' || failure.cause === 'closed'
-        ? 0
-        : backoffMs(1, AWAY_LIMITS, deps.env.random()));
+      failure.retry_after_ms ?? (is_at_once ? 0 : backoffMs(1, AWAY_LIMITS, deps.env.random()));
     const reason = `Proven unsent (${failure.cause}${statusText(failure.status)}).`;
     await backToPlanned(context, ids, { reason, due_at: now + wait_ms });
     if (failure.cause === 'unauthorized') await stopSubmission(context, failure.status ?? 401);
@@ -256,25 +251,23 @@ export async function settleItems(
   items: readonly BulkItem[],
   reply_group: string,
 ): Promise<void> {
-  const { tx, deps } = context;
   const accepted: Accepted[] = [];
   for (const [index, intent] of intents.entries()) {
     const item = items[index];
-    const { row } = intent;
     if (item?.outcome === 'created') {
       const { inquiry_id, evidence } = item;
       // The first and the last item show whether the order is right. Reading the answers reveals
       // any error in between.
-      const is_sample = index === 0 || index === intents.length - 1;
-      accepted.push({ intent, inquiry_id, evidence, reply_group, is_sample });
+      const is_sample = evidence === 'position' && (index === 0 || index === intents.length - 1);
+      const group = evidence === 'read_form' ? null : reply_group;
+      accepted.push({ intent, inquiry_id, reply_group: group, is_sample });
     } else if (item?.outcome === 'refused') {
       await refuse(context, intent, { errors: item.errors, status: 422 });
-      tx.after(() => deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 }));
     } else if (item !== undefined) {
       const reason = item.accepted
         ? 'The service said that it accepted the batch, but gave no ID for this inquiry.'
         : REFUSED_NEIGHBOR;
-      await makeUncertain(context, [row.id], { reason, was_accepted: item.accepted });
+      await makeUncertain(context, [intent.row.id], { reason, was_accepted: item.accepted });
     }
   }
   await bindAccepted(context, accepted);
@@ -289,7 +282,8 @@ async function refuse(
   { row, request: sent }: Intent,
   { errors, status }: { errors: readonly ValidationItem[]; status: number },
 ): Promise<void> {
-  const { tx, now } = context;
+  const { tx, deps, now } = context;
+  tx.after(() => deps.env.log('inquiry_refused', { inquiry: row.id, http_status: status }));
   if (await learnNeeds(context, errors, sent)) {
     const reason = 'Proven unsent: the service asks for a field that eligd sends from now on.';
     await backToPlanned(context, [row.id], { reason, due_at: now });
@@ -344,7 +338,7 @@ async function stopSubmission({ tx, deps, now }: SubmitContext, status: number):
 }
 
 /** Ends the halt after the service accepted a request. */
-export async function resumeSubmission({ tx, deps, now }: SubmitContext): Promise<void> {
+async function resumeSubmission({ tx, deps, now }: SubmitContext): Promise<void> {
   if (!(await endHalt(tx, 'account'))) return;
   await resolveAttention(tx, haltSubject('account'), now);
   tx.after(() => deps.env.log('submission_resumed'));

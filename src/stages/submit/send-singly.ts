@@ -2,7 +2,7 @@
 import { GroupCommit } from '../../store/engine/group-commit.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
 import { noticeClock } from './notice-clock.ts';
-import { bindAccepted, giveBack, type Intent, resumeSubmission, settleFailure } from './outcome.ts';
+import { bindAccepted, giveBack, type Intent, settleFailure } from './outcome.ts';
 
 /** Replies to single creates that arrive within this time share a commit. */
 const REPLIES_TOGETHER_MS = 10;
@@ -93,32 +93,12 @@ async function settleTogether(deps: SubmitDeps, replies: readonly Reply[]) {
 
 /** Settles single creates in one transaction. A failure that stops sending has the last word. */
 async function settleReplies(context: SubmitContext, replies: readonly Reply[]): Promise<void> {
-  const { tx, deps, now } = context;
-  const accepted = replies.flatMap(({ intent, result }) =>
-    result.ok ? [{ intent, inquiry_id: result.value.inquiry_id }] : [],
-  );
-  await bindAccepted(
-    context,
-    accepted.map(({ intent, inquiry_id }) => ({
-      intent,
-      inquiry_id,
-      evidence: 'reply',
-      reply_group: `single:${intent.row.id}:${now}`,
-      is_sample: true,
-    })),
-  );
-  if (accepted.length > 0) {
-    await resumeSubmission(context);
-    tx.after(() => deps.onOpen());
-  }
-  for (const { intent, result } of replies) {
-    if (result.ok) continue;
-    const { row } = intent;
-    const { failure } = result;
-    await settleFailure(context, [intent], failure);
-    if (failure.class === 'refused')
-      tx.after(() =>
-        deps.env.log('inquiry_refused', { inquiry: row.id, http_status: failure.status }),
-      );
-  }
+  const accepted = replies.flatMap(({ intent, result }) => {
+    if (!result.ok) return [];
+    const reply_group = `single:${intent.row.id}:${context.now}`;
+    return [{ intent, inquiry_id: result.value.inquiry_id, reply_group, is_sample: false }];
+  });
+  await bindAccepted(context, accepted);
+  for (const { intent, result } of replies)
+    if (!result.ok) await settleFailure(context, [intent], result.failure);
 }

@@ -20,15 +20,7 @@ import { type CheckedLabels, checkLabels, needLabelCheck } from './label-check.t
 import { dueInTurn } from './label-failures.ts';
 import { BATCHES_PER_STEP, mayClaimNext } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
-import {
-  backToPlanned,
-  giveBack,
-  type Intent,
-  makeUncertain,
-  resumeSubmission,
-  settleFailure,
-  settleItems,
-} from './outcome.ts';
+import { giveBack, type Intent, makeUncertain, settleFailure, settleItems } from './outcome.ts';
 import { payerTurns } from './payer-turn.ts';
 import { type Sent, sendSingly } from './send-singly.ts';
 
@@ -307,43 +299,25 @@ async function sendBulk(
   );
   await noticeClock(deps);
   const now = deps.env.clock.now();
-  const rows = intents.map(({ row }) => row);
+  const ids = intents.map(({ row }) => row.id);
   const settling = deps.store.write(async (tx) => {
     const context = { tx, deps, now };
     await learnFromBulk(context, { specialty, result, size: intents.length, bulk });
     if (!result.ok) {
-      const is_learned =
-        result.failure.class === 'unsent' && result.failure.cause.startsWith('bulk_');
-      if (is_learned) {
-        // The endpoint refused the form, not the content: send again at once in the form that it
-        // takes.
-        await backToPlanned(
-          context,
-          rows.map(({ id }) => id),
-          { reason: 'Proven unsent: the service does not take batches of this form.', due_at: now },
-        );
-      } else if (result.failure.class === 'refused') {
-        // The refusal names no item, so each may be refused or accepted: look each one up, then
-        // send it singly.
-        await makeUncertain(
-          context,
-          rows.map(({ id }) => id),
-          { reason: REFUSED_NEIGHBOR, was_accepted: false },
-        );
-      } else {
-        await settleFailure(context, intents, result.failure);
-      }
+      const { failure } = result;
+      // A refusal names no item, so each may be refused or accepted: look each one up, then send it
+      // singly.
+      const why = { reason: REFUSED_NEIGHBOR, was_accepted: false };
+      if (failure.class === 'refused') await makeUncertain(context, ids, why);
+      else await settleFailure(context, intents, failure);
       const is_waiting =
-        result.failure.class === 'stopped' || (result.failure.class === 'unsent' && !is_learned);
-      return { accepted: 0, settled: is_waiting ? 0 : rows.length };
+        failure.class === 'stopped' ||
+        (failure.class === 'unsent' && !failure.cause.startsWith('bulk_'));
+      return { accepted: 0, settled: is_waiting ? 0 : ids.length };
     }
-    await settleItems(context, intents, result.items, `bulk:${rows[0]?.id ?? 0}:${now}`);
+    await settleItems(context, intents, result.items, `bulk:${ids[0] ?? 0}:${now}`);
     const accepted = result.items.filter(({ outcome }) => outcome === 'created').length;
-    if (accepted > 0) {
-      await resumeSubmission(context);
-      tx.after(() => deps.onOpen());
-    }
-    return { accepted, settled: rows.length };
+    return { accepted, settled: ids.length };
   });
   const is_plain = result.ok && result.items.every(({ outcome }) => outcome === 'created');
   if (is_plain && bulk.is_proven) onSuccess();
