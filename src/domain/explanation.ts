@@ -316,7 +316,7 @@ export function holdWords(hold_reason: string): string {
 }
 
 function explainAsking(inquiry: CurrentInquiry): Explained {
-  const { state, lookup_at, poll_at, overdue_since, reason } = inquiry;
+  const { state, lookup_at, poll_at, overdue_since, reason, hold_reason } = inquiry;
   if (state === 'sending') return explained('The request is on its way to the service.');
   if (state === 'uncertain' && reason === REFUSED_NEIGHBOR) {
     return explained(
@@ -328,7 +328,8 @@ function explainAsking(inquiry: CurrentInquiry): Explained {
   if (state === 'uncertain') {
     return explained(
       'The reply to the request was lost. eligd looks the call up at the service and sends ' +
-        'nothing again until it knows.',
+        'nothing again until it knows.' +
+        (hold_reason === null ? '' : ' If the service does not have it, the call stays on hold.'),
       lookup_at,
     );
   }

@@ -138,10 +138,18 @@ export function holdInquiry({ id, state }: OperatedInquiry): Operation {
   );
 }
 
-/** A lost call may be on hold after a merge, in case that the service does not have it. */
-export function releaseInquiry({ id, state, hold_reason }: OperatedInquiry): Operation {
-  if (hold_reason === null || (state !== 'planned' && state !== 'uncertain'))
-    return unchanged(`Inquiry ${id} is not on hold.`);
+/**
+ * Returns whether the inquiry is on hold. A lost call may be, after a merge, in case that the
+ * service does not have it.
+ */
+export function isOnHold({ state, hold_reason }: OperatedInquiry): boolean {
+  return hold_reason !== null && (state === 'planned' || state === 'uncertain');
+}
+
+/** Has an inquiry on hold sent when it is due. */
+export function releaseInquiry(row: OperatedInquiry): Operation {
+  const { id, state } = row;
+  if (!isOnHold(row)) return unchanged(`Inquiry ${id} is not on hold.`);
   const unless = state === 'uncertain' ? ' and the service does not have it' : '';
   return changed(
     `Inquiry ${id} is sent when it is due, if a visit still needs it${unless}.`,

@@ -7,7 +7,7 @@ import {
   entryText,
   VERDICT_REASONS,
 } from '../domain/attention.ts';
-import { isWithdrawable, refuseWithdrawal } from '../domain/operator.ts';
+import { isOnHold, isWithdrawable, refuseWithdrawal } from '../domain/operator.ts';
 import type { Cents } from '../domain/price.ts';
 import { CALL_REASONS } from '../records/schedule-line.ts';
 import { type Handleable, TO_HANDLE } from '../store/bookkeeping/handled.ts';
@@ -126,18 +126,14 @@ function askForm(quote: Quote, target: Target): Html {
 <button>${OPERATIONS.ask} (${priceWords(quote)})</button></form>`;
 }
 
-/** Offers the actions on a call that has not started. */
+/** Offers the actions on a call that has not started, or may have to be made again. */
 function callForms({ closed_reason, inquiries }: Operated, target: Target): Html {
-  const planned = inquiries.filter(({ state }) => state === 'planned');
+  const may_hold = inquiries.some((each) => each.state === 'planned' && !isOnHold(each));
   const is_waiting = inquiries.length === 0 || inquiries.some(isWithdrawable);
   const may_withdraw =
     closed_reason === null && is_waiting && refuseWithdrawal(inquiries).length === 0;
-  return html`${
-    planned.some(({ hold_reason }) => hold_reason === null) ? operationForm('hold', target) : null
-  }${
-    planned.some(({ hold_reason }) => hold_reason !== null)
-      ? operationForm('release', target)
-      : null
+  return html`${may_hold ? operationForm('hold', target) : null}${
+    inquiries.some(isOnHold) ? operationForm('release', target) : null
   }${may_withdraw ? operationForm('withdraw', target) : null}`;
 }
 

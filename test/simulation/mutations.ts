@@ -28,7 +28,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   needless_call_made: one(
     'A further call is made although its visit was canceled, or no longer has the codes.',
     'src/stages/plan/reuse.ts',
-    'if (before === null) return latest;',
+    'if (before === null || isAttemptLeft(before, context)) return latest;',
     'if (before !== undefined) return latest;',
   ),
   older_database_trusted: one(
@@ -48,8 +48,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     changes: [
       {
         file: 'src/stages/submit/send.ts',
-        find: '(await moveEach(tx, alike, SENDING, now)).length',
-        put: 'alike.length',
+        find: 'const moved = await moveInquiries(tx, ids, SENDING, now);',
+        put: 'const moved = ids;',
       },
       {
         file: 'src/stages/submit/send.ts',
@@ -67,15 +67,15 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
         file: 'src/stages/submit/send-singly.ts',
         find: 'const accepted = replies.flatMap(',
         put:
-          'for (const { intent } of replies) await moveInquiries(tx, [intent.row.id], ' +
-          "{ from: 'planned', to: 'sending', reason: '' }, now);\n  " +
+          'for (const { intent } of replies) await moveInquiries(context.tx, [intent.row.id], ' +
+          "{ from: 'planned', to: 'sending', reason: '' }, context.now);\n  " +
           'const accepted = replies.flatMap(',
       },
       {
         file: 'src/stages/submit/send.ts',
         find: '    const context = { tx, deps, now };\n    await learnFromBulk(',
         put:
-          '    for (const row of rows) await moveInquiries(tx, [row.id], ' +
+          '    await moveInquiries(tx, ids, ' +
           "{ from: 'planned', to: 'sending', reason: '' }, now);\n    " +
           'const context = { tx, deps, now };\n    ' +
           'await learnFromBulk(',

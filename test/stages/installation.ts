@@ -101,7 +101,12 @@ export async function install({
   const planning = () => {
     // Visits are hours and days from now, on any day.
     const { now: _, ...rest } = facts({
-      policy: { late_visits: 'buy', payer_hours: ALWAYS, ...policy },
+      policy: {
+        late_visits: 'buy',
+        payer_hours: ALWAYS,
+        attempts: collecting.attempts ?? 2,
+        ...policy,
+      },
     });
     return rest;
   };

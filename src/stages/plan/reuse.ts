@@ -87,7 +87,7 @@ async function latestFor(
   const latest = await skipNeedlessRetry(tx, newest);
   if (!mayBeTakenBack(latest) || isOrderedFor(context, appointment, latest)) return latest;
   const before = await answerBefore(tx, latest);
-  if (before === null) return latest;
+  if (before === null || isAttemptLeft(before, context)) return latest;
   const after = { ...about, before };
   // Another visit needs the call, and its answer is better than none.
   if (hasFailed(before) && (await isNeededByOthers(context, latest, appointment, after)))
@@ -97,7 +97,7 @@ async function latestFor(
     if (serves || !facts.is_clock_trusted) return before;
     // The answer for a record that was merged into this one may be newer.
     const later = await laterCall(context, latest, appointment, about);
-    return later ?? latest;
+    return later === null || isAttemptLeft(later, context) ? latest : later;
   }
   if (facts.is_clock_trusted) {
     const is_best = about.is_too_late || (await isFresh(context, before, about));

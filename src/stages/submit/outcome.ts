@@ -79,7 +79,9 @@ export async function bindAccepted(
     accepted.map(({ intent, is_sample }) => {
       const planned_at = firstPoll(intent);
       const poll_at = is_sample ? Math.min(planned_at, now + VERIFY_MS) : planned_at;
-      return { id: intent.row.id, is_unannounced: 1, poll_at, empty_polls: 0 };
+      // A merge of two records may have put it on hold while its request was under way.
+      const set = { is_unannounced: 1, poll_at, empty_polls: 0, hold_reason: null };
+      return { id: intent.row.id, ...set };
     }),
     { from: 'sending', to: 'open', reason: 'The service accepted the inquiry.' },
     now,

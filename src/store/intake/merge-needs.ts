@@ -5,11 +5,15 @@
 import { mergeNeed } from '../../domain/merged-needs.ts';
 import { keysOfPatient } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
+import type { InquiryState } from '../../domain/states.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import { hasFailed, orderAttempts } from '../calls/attempts.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../calls/inquiries.ts';
 import { planAgain } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
+
+/** An inquiry in these states may be sent later. */
+const MAY_BE_SENT: ReadonlySet<InquiryState> = new Set(['planned', 'sending', 'uncertain']);
 
 /**
  * Moves every need of `from_id` to `into_id`. A need keeps the birth date that was asked with; a
@@ -58,11 +62,12 @@ export async function mergeNeeds(
       })),
     );
     const next = order.at(-1);
-    // If the service does not have a lost call, the call is made again only after the release.
-    const may_be_sent = next?.state === 'planned' || next?.state === 'uncertain';
-    if (next !== undefined && may_be_sent && unneeded.some(isOnHold))
+    // If the service does not have a lost call, the call is made again only after the release. The
+    // reply to one that is under way may get lost.
+    const may_be_sent = next !== undefined && MAY_BE_SENT.has(next.state);
+    if (may_be_sent && unneeded.some(isOnHold))
       await updateInquiry(tx, next.id, { hold_reason: OPERATOR_HOLD }, now);
-    if (next !== undefined && may_be_sent && unneeded.some(({ is_ordered }) => is_ordered === 1))
+    if (may_be_sent && unneeded.some(({ is_ordered }) => is_ordered === 1))
       await updateInquiry(tx, next.id, { is_ordered: 1 }, now);
     await moveInquiries(
       tx,

@@ -1159,6 +1159,52 @@ test('a lost call on hold after a merge is released while eligd looks for it (G2
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
+test('a merge while a request is out keeps the office’s hold if the request is lost', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'B-1', OTHER_ADA));
+  await clinic.planNow();
+  const held = { kind: 'appointment' as const, id: 1 };
+  await clinic.store.write((tx) => hold(tx, held, clinic.now()));
+  await loseCreates(clinic, 1, 'before');
+  const { create } = clinic.client;
+  clinic.client.create = async (...given) => {
+    clinic.client.create = create;
+    await merge(clinic);
+    return await create(...given);
+  };
+  await send(clinic, visit(clinic, 'A-1'));
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  await clinic.store.write((tx) => release(tx, held, clinic.now()));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(1);
+});
+
+test('a call accepted during a merge is not on hold, nor is the one after it', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' } });
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'B-1', OTHER_ADA));
+  await clinic.planNow();
+  const held = { kind: 'appointment' as const, id: 1 };
+  await clinic.store.write((tx) => hold(tx, held, clinic.now()));
+  const { create } = clinic.client;
+  clinic.client.create = async (...given) => {
+    clinic.client.create = create;
+    await merge(clinic);
+    return await create(...given);
+  };
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(1);
+  expect((await clinic.inquiries()).filter(({ state }) => state === 'answered')).toMatchObject([
+    { hold_reason: null },
+  ]);
+  await send(clinic, { ...visit(clinic, 'C-1'), procedure_codes: ['D2740'] });
+  expect(await labelsOf(clinic)).toHaveLength(2);
+});
+
 test('a lost call that the service does not have stays on hold after a merge', async () => {
   const clinic = await install();
   await clinic.planNow();

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { type CurrentInquiry, explain } from '../../src/domain/explanation.ts';
+import { OPERATOR_HOLD } from '../../src/domain/operator.ts';
+
+const LOST: CurrentInquiry = {
+  appointment: 7,
+  coverage_rank: 1,
+  stage: 2,
+  id: 1,
+  state: 'uncertain',
+  service_status: null,
+  due_at: 0,
+  hold_reason: null,
+  lookup_at: 60_000,
+  poll_at: null,
+  sent_at: 0,
+  overdue_since: null,
+  reason: null,
+  has_unread: 0,
+};
+
+/** What the page and `eligd explain` say about a visit whose call was lost. */
+function whyOf(hold_reason: string | null): string {
+  const visit = {
+    connector: 'pms',
+    kind: 'appointment' as const,
+    situation: 'asking' as const,
+    closed_reason: null,
+    plan_wait: null,
+    plan_due_at: null,
+    starts_at: 100_000,
+  };
+  const progress = {
+    inquiries: [{ ...LOST, hold_reason }],
+    entries: [],
+    deliveries: [],
+    halts: [],
+  };
+  return explain(visit, progress, { now: 1, budget: null }).why;
+}
+
+test('a visit whose lost call is on hold says so', () => {
+  expect(whyOf(OPERATOR_HOLD)).toContain(
+    'If the service does not have it, the call stays on hold.',
+  );
+  expect(whyOf(null)).not.toContain('hold');
+});

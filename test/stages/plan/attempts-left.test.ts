@@ -1,0 +1,84 @@
+/** A failed call is no answer while the next attempt may follow: the visit gets that one (G2). */
+import { expect, test } from 'vitest';
+import { hold, release } from '../../../src/store/bookkeeping/operator.ts';
+import { type Installation, install, send } from '../installation.ts';
+import { labelsOf } from '../submit/lost-calls.ts';
+import {
+  ADA,
+  ends,
+  finish,
+  goOn,
+  merge,
+  OTHER_ADA,
+  pass,
+  readAgain,
+  visit,
+} from '../submit/merges.ts';
+
+const RECORDS = [
+  { role: 'stands', from: [ADA], into: OTHER_ADA },
+  { role: 'is moved', from: [OTHER_ADA], into: ADA },
+];
+
+const canceled = <Visit>(given: Visit) => ({ ...given, status: 'cancelled' as const });
+
+async function plan(clinic: Installation, ...visits: Parameters<Installation['read']>) {
+  await clinic.read(...visits);
+  await clinic.planNow();
+}
+
+test.each(RECORDS)(
+  'a merged record’s failed call does not replace the call in place of an old answer: it $role',
+  async (records) => {
+    const clinic = await install({ policy: { reverify_after_days: 3 } });
+    await clinic.planNow();
+    await send(clinic, visit(clinic, 'A-1'));
+    await ends(clinic, { 'A-1': 'SUCCESS' });
+    await finish(clinic);
+    await pass(clinic, 4);
+    await plan(clinic, visit(clinic, 'A-2'));
+    await plan(clinic, canceled(visit(clinic, 'A-2')));
+    await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+    await ends(clinic, { 'A-1': 'SUCCESS', 'B-1': 'UNSUCCESSFUL' });
+    await finish(clinic);
+    await merge(clinic, records);
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toHaveLength(3);
+    expect((await labelsOf(clinic)).slice(0, 2)).toEqual(['A-1', 'B-1']);
+  },
+);
+
+test('the next attempt follows an answer that the service took back, without other codes', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' } });
+  const withCode = (id: string, code: string) => ({
+    ...visit(clinic, id),
+    procedure_codes: [code],
+  });
+  await clinic.planNow();
+  await send(clinic, withCode('A-1', 'D1110'));
+  await ends(clinic, { 'A-1': 'SUCCESS' });
+  await finish(clinic);
+  await plan(clinic, withCode('A-2', 'D2740'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await readAgain(clinic, 1);
+  await plan(clinic, canceled(withCode('A-2', 'D2740')));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
+test('a call that the office releases is made after a merged record’s failed one', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await plan(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  const held = { kind: 'appointment' as const, id: 1 };
+  await clinic.store.write((tx) => hold(tx, held, clinic.now()));
+  await merge(clinic, { from: [ADA], into: OTHER_ADA });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  await clinic.store.write((tx) => release(tx, { kind: 'appointment', id: 2 }, clinic.now()));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(2);
+});
