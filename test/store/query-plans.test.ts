@@ -40,6 +40,7 @@ import { byServiceIds, moveInquiries, openServiceIds } from '../../src/store/cal
 import { comingVisits, sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
 import {
   dueForPlanning,
+  planChangedAgain,
   planWaitingAgain,
   replanAppointmentsOf,
 } from '../../src/store/calls/plan-due.ts';
@@ -195,6 +196,11 @@ describe('the claim of', () => {
         openWriteQueue(db).write((tx) =>
           planWaitingAgain(tx, { waits: CLOCK_WAITS, after: NOW, due_at: NOW }),
         ),
+      'appointments USING INDEX appointments_plan_due (plan_due_at>?)',
+    ],
+    [
+      'the visits that changed by a clock that was ahead',
+      () => openWriteQueue(db).write((tx) => planChangedAgain(tx, NOW)),
       'appointments USING INDEX appointments_plan_due (plan_due_at>?)',
     ],
     [

@@ -174,3 +174,23 @@ export async function planWaitingAgain(tx: Tx, { waits, after, due_at }: PlanLim
     .execute();
   tx.wakePlanning();
 }
+
+/**
+ * Plans at once what changed by a clock that was ahead and set back before planning looked at it.
+ * Until then, a canceled visit would get its call, or an answer the wrong member's visit (G1).
+ */
+export async function planChangedAgain(tx: Tx, now: number): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: now })
+    .where('plan_due_at', '>', now)
+    .where((where) =>
+      where.or([
+        where('updated_at', '>', now),
+        where('missing_since', '>', now),
+        where('superseded_at', '>', now),
+      ]),
+    )
+    .execute();
+  tx.wakePlanning();
+}

@@ -28,7 +28,7 @@ async function plan(clinic: Installation, ...visits: Parameters<Installation['re
 }
 
 test.each(RECORDS)(
-  'a merged record’s failed call does not replace the call in place of an old answer: it $role',
+  'a failed call does not replace one for an old answer if it $role in a merge',
   async (records) => {
     const clinic = await install({ policy: { reverify_after_days: 3 } });
     await clinic.planNow();
@@ -48,7 +48,7 @@ test.each(RECORDS)(
   },
 );
 
-test('the next attempt follows an answer that the service took back, without other codes', async () => {
+test('the next attempt follows an answer that the service took back', async () => {
   const clinic = await install({ policy: { new_codes: 'call' } });
   const withCode = (id: string, code: string) => ({
     ...visit(clinic, id),

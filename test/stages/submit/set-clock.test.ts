@@ -122,3 +122,43 @@ test('a clock that is set right after the start makes no lookup count early (G1)
   const row = (await clinic.inquiries()).find(({ external_id }) => external_id === 'A-1');
   expect(row).toMatchObject({ state: 'uncertain', empty_lookups: 0 });
 });
+
+const NEW_ID = { coverages: [aCoverage({ member_id: 'W3' })] };
+
+test.each<[string, Partial<ReturnType<Installation['visit']>>, string[]]>([
+  ['is canceled', { status: 'cancelled' }, []],
+  ['gets another member ID', NEW_ID, ['W3']],
+  ['is another patient’s', { ...twin('Ben'), ...NEW_ID }, ['W3']],
+])('a visit that %s by a clock ahead is planned before its call is made', async (...given) => {
+  const [, change, members] = given;
+  const clinic = await install();
+  await clinic.planNow();
+  const visit = clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }, 5);
+  await clinic.read(visit);
+  await clinic.planNow();
+  clinic.pass(2 * HOUR_MS);
+  await clinic.read({ ...visit, ...change });
+  clinic.pass(-2 * HOUR_MS);
+  clinic.submit.memory = newSubmitMemory();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual([]);
+  await clinic.planNow();
+  await clinic.submitNow();
+  const ledger = await clinic.service.ledger();
+  expect(ledger.map(({ request }) => request.member_id)).toEqual(members);
+});
+
+test('a visit that vanished by a clock ahead is put on hold before its call is made', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-1', twin('Ada'), 5));
+  await clinic.planNow();
+  const ahead_at = clinic.now() + 2 * HOUR_MS;
+  const vanished = { missing_since: ahead_at, plan_due_at: ahead_at };
+  await clinic.store.db.updateTable('appointments').set(vanished).execute();
+  clinic.submit.memory = newSubmitMemory();
+  await clinic.submitNow();
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual([]);
+});
