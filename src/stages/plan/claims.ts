@@ -274,7 +274,8 @@ function isSameClaim(latest: InquiryRow, draft: InquiryDraft): boolean {
 
 /**
  * Returns when to ask the payer again after an answer; null: not automatically, because the answer
- * is final or the office decides.
+ * is final or the office decides. The time of the answer by the service's clock counts: this
+ * machine's may have been behind, and eligd would ask too early (G1).
  */
 function asksAgainAt(
   latest: InquiryRow,
@@ -283,7 +284,8 @@ function asksAgainAt(
 ): number | null {
   if (finalOutcome(latest.service_status) === 'cancelled') return null;
   if (said?.status === 'paid') return null;
-  return (latest.answered_at ?? latest.updated_at) + ask_again_days * DAY_MS;
+  const { answered_service_at, answered_at, updated_at } = latest;
+  return (answered_service_at ?? answered_at ?? updated_at) + ask_again_days * DAY_MS;
 }
 
 /**
