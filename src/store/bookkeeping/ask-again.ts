@@ -63,6 +63,7 @@ export function askAgain(
     const done: Done[] = [];
     for (const coverage of coverages) done.push(await order(tx, rules, { visit, coverage, now }));
     if (!done.some(({ did }) => did)) return done;
+    await reopen(tx, visit.id, now);
     await resolveAttention(tx, appointmentSubject(visit.id), now, ['codes_not_asked']);
     const entry = { at: now, subject: appointmentSubject(visit.id), from_state: null };
     await writeAudit(tx, [{ ...entry, to_state: 'asked', reason: requestedBy(tx.actor) }]);
@@ -238,6 +239,17 @@ async function orderPlanned(
   // Planning adds the codes of the visit to the call.
   await planVisitAgain(tx, visit.id, now);
   return alreadyPlanned(id);
+}
+
+/** Opens a visit again that the office has withdrawn, so that planning follows it to its end. */
+async function reopen(tx: Tx, visit: number, now: number): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('appointments')
+    .set({ closed_reason: null, closed_at: null })
+    .where('id', '=', visit)
+    .where('closed_reason', '=', 'withdrawn')
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) await planVisitAgain(tx, visit, now);
 }
 
 /** Says when the call is sent, or what delays it. */

@@ -277,6 +277,31 @@ test('an order has a call that is planned for another visit serve this one', asy
   expect(await written(clinic)).toEqual({ 'A-1': ['A-2'], 'A-2': ['A-2'] });
 });
 
+test('an order opens a withdrawn visit again until the office withdraws the call', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'A-1'), visit(clinic, 'A-2'));
+  await clinic.planNow();
+  const reasons = async () =>
+    (await clinic.store.db.selectFrom('appointments').select('closed_reason').execute()).map(
+      ({ closed_reason }) => closed_reason,
+    );
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'appointment', id: 2 }, clinic.now()));
+  expect(await reasons()).toEqual([null, 'withdrawn']);
+  expect(await order(clinic, 2)).toBe(true);
+  await clinic.planNow();
+  expect(await reasons()).toEqual([null, null]);
+  refuseNextCall(clinic);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['refused']);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  expect(await reasons()).toEqual(['withdrawn', 'withdrawn']);
+  await pass(clinic, 8);
+  await clinic.planNow();
+  expect(await reasons()).toEqual(['withdrawn', 'withdrawn']);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
 test('a lost call that the office ordered and withdrew is not ordered again (G1)', async () => {
   const clinic = await answered();
   await acceptAndHide(clinic, async () => {
