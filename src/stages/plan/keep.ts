@@ -51,7 +51,9 @@ export async function skipNeedlessRetry(tx: Tx, newest: InquiryRow): Promise<Inq
 export function mayBeTakenBack({ state, retry, sent_at, hold_reason }: InquiryRow): boolean {
   const is_unsent =
     state === 'planned' || state === 'rejected' || (state === 'withdrawn' && sent_at === null);
-  return is_unsent && retry === 0 && hold_reason !== OPERATOR_HOLD;
+  // One that was withdrawn with its last visit is no longer on hold.
+  const is_held = hold_reason === OPERATOR_HOLD && state !== 'withdrawn';
+  return is_unsent && retry === 0 && !is_held;
 }
 
 /**

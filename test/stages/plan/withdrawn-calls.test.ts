@@ -148,6 +148,18 @@ test('a call that the office holds is held although its codes come and go', asyn
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
+test('a held call whose visit is canceled is not made for another visit (G1)', async () => {
+  const clinic = await answered({ new_codes: 'call' });
+  await clinic.read(withCodes(clinic, 'A-2', 'D2740'));
+  await clinic.planNow();
+  await clinic.store.write((tx) => hold(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await clinic.read({ ...withCodes(clinic, 'A-2', 'D2740'), status: 'cancelled' });
+  await clinic.planNow();
+  await send(clinic, withCodes(clinic, 'A-3', 'D1110'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect(await written(clinic)).toEqual({ 'A-3': ['A-1'] });
+});
+
 test('a held call whose codes went meanwhile is not made when the office releases it', async () => {
   const clinic = await answered({ new_codes: 'call' });
   await clinic.read(withCodes(clinic, 'A-1', 'D1110', 'D2740'));
