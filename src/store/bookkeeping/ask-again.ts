@@ -63,7 +63,8 @@ export function askAgain(
     const done: Done[] = [];
     for (const coverage of coverages) done.push(await order(tx, rules, { visit, coverage, now }));
     if (!done.some(({ did }) => did)) return done;
-    await reopen(tx, visit.id, now);
+    // Planning would also plan the withdrawn call for a coverage whose order was refused (G1).
+    if (done.every(({ did }) => did)) await reopen(tx, visit.id, now);
     await resolveAttention(tx, appointmentSubject(visit.id), now, ['codes_not_asked']);
     const entry = { at: now, subject: appointmentSubject(visit.id), from_state: null };
     await writeAudit(tx, [{ ...entry, to_state: 'asked', reason: requestedBy(tx.actor) }]);

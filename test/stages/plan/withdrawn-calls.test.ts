@@ -314,6 +314,23 @@ test('an order opens a withdrawn visit again until the office withdraws the call
   expect(await labelsOf(clinic)).toEqual([]);
 });
 
+test('an order that is refused for one coverage makes no call for that one (G1)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const first = aCoverage({ member_id: 'ACTIVE0' });
+  const second = aCoverage({ member_id: 'ACTIVE7' });
+  await send(clinic, { ...visit(clinic, 'A-1'), coverages: [first] });
+  await finish(clinic);
+  await clinic.read({ ...visit(clinic, 'A-1'), coverages: [first, second] });
+  await clinic.planNow();
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'appointment', id: 1 }, clinic.now()));
+  await order(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  const members = (await clinic.service.ledger()).map(({ request }) => request.member_id);
+  expect(members).toEqual(['ACTIVE0', 'ACTIVE0']);
+});
+
 test('a lost call that the office ordered and withdrew is not ordered again (G1)', async () => {
   const clinic = await answered();
   await acceptAndHide(clinic, async () => {
