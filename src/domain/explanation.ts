@@ -163,7 +163,7 @@ function closedWords({ kind, closed_reason }: SituatedAppointment): string {
 /** For a claim that an answer did not settle, planning knows when eligd asks again. */
 function explainDelivered(
   { kind, plan_due_at, starts_at }: SituatedAppointment,
-  { entries, destination }: Facts,
+  { entries, destination, now }: Facts,
 ): Explained {
   const written = `The newest answer was written to ${destination}.`;
   // First, the action that the answer requires.
@@ -176,7 +176,9 @@ function explainDelivered(
     );
   if (kind !== 'claim' || plan_due_at === null || plan_due_at >= starts_at)
     return explained(written);
-  return explained(`${written} It did not settle the claim, so eligd asks again.`, plan_due_at);
+  // A due time that has come says nothing: "at once" is 0 or 1.
+  const next_at = plan_due_at > now ? plan_due_at : null;
+  return explained(`${written} It did not settle the claim, so eligd asks again.`, next_at);
 }
 
 function explainAttention({ entries, inquiries, deliveries, destination }: Facts): Explained {

@@ -5,6 +5,7 @@ import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import { appointmentSubject, auditOf } from '../../src/store/bookkeeping/audit.ts';
 import { addPlanned } from '../../src/store/calls/inquiries.ts';
 import { closeAppointment, link } from '../../src/store/calls/links.ts';
+import { CHANGED, dueForPlanning } from '../../src/store/calls/plan-due.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import {
   acceptBatch,
@@ -133,7 +134,7 @@ describe('a batch', () => {
       connector: DESK,
       starts_at: Date.parse(on(1).starts_at),
       patient_key: 'front-desk|P-1|1980-01-02',
-      plan_due_at: FRIDAY_MS,
+      plan_due_at: CHANGED,
       closed_reason: null,
     });
     expect(await trail(stored.id)).toEqual(['accepted']);
@@ -208,7 +209,7 @@ describe('an appointment that arrives again', () => {
         id: before.id,
         created_at: before.created_at,
         updated_at: LATER_MS,
-        plan_due_at: LATER_MS,
+        plan_due_at: CHANGED,
       });
       expect(JSON.parse(after.content)).toEqual(on(1, change));
       const audit = await auditOf(store.db, [appointmentSubject(after.id)]);
@@ -228,7 +229,7 @@ describe('an appointment that arrives again', () => {
     expect(await row('A-1')).toMatchObject({
       closed_reason: null,
       closed_at: null,
-      plan_due_at: LATER_MS,
+      plan_due_at: CHANGED,
     });
   });
 
@@ -244,7 +245,7 @@ describe('an appointment that arrives again', () => {
       id,
       superseded_at: LATER_MS,
       closed_reason: 'replaced',
-      plan_due_at: LATER_MS,
+      plan_due_at: CHANGED,
     });
     expect(JSON.parse(old!.content)).toEqual(on(1));
     expect(current).toMatchObject({
@@ -376,9 +377,10 @@ describe('a missing appointment', () => {
     expect(await next(without, 'full', 'sha256:3')).toMatchObject({ unchanged: 4, vanished: 1 });
     expect(await row('A-3')).toMatchObject({
       missing_since: LATER_MS,
-      plan_due_at: LATER_MS,
       closed_reason: null,
     });
+    const due = await dueForPlanning(store.db, LATER_MS, 9);
+    expect(due.map(({ id }) => id)).toContain((await row('A-3')).id);
     expect(await openAttention(store.db)).toMatchObject([
       { reason: 'vanished', source_id: 'A-3', since: LATER_MS },
     ]);
@@ -517,7 +519,7 @@ describe('a missing appointment', () => {
     await next([on(1), on(2), on(4), on(5)], 'full', 'sha256:2b');
     expect(await next([on(3)], 'changes', 'sha256:3')).toMatchObject({ changed: 1, unchanged: 0 });
     expect(await missing()).toEqual([]);
-    expect(await row('A-3')).toMatchObject({ plan_due_at: LATER_MS });
+    expect(await row('A-3')).toMatchObject({ plan_due_at: CHANGED });
     expect(await openAttention(store.db)).toEqual([]);
     const audit = await auditOf(store.db, [appointmentSubject((await row('A-3')).id)]);
     expect(audit.at(-1)).toMatchObject({ reason: 'It is in the export again.' });

@@ -40,7 +40,6 @@ import { byServiceIds, moveInquiries, openServiceIds } from '../../src/store/cal
 import { comingVisits, sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
 import {
   dueForPlanning,
-  planChangedAgain,
   planWaitingAgain,
   replanAppointmentsOf,
 } from '../../src/store/calls/plan-due.ts';
@@ -199,11 +198,6 @@ describe('the claim of', () => {
       'appointments USING INDEX appointments_plan_due (plan_due_at>?)',
     ],
     [
-      'the visits that changed by a clock that was ahead',
-      () => openWriteQueue(db).write((tx) => planChangedAgain(tx, NOW)),
-      'appointments USING INDEX appointments_plan_due (plan_due_at>?)',
-    ],
-    [
       'the visits whose labels are queried after a loss',
       () => comingVisits(db, NOW),
       'appointments USING INDEX appointments_day (starts_at>?)',
@@ -333,7 +327,7 @@ describe('the claim of', () => {
     ],
     [
       'the visits of a further call that was not made',
-      () => openWriteQueue(db).write((tx) => replanAppointmentsOf(tx, [1, 2], NOW)),
+      () => openWriteQueue(db).write((tx) => replanAppointmentsOf(tx, [1, 2])),
       'appointments USING INTEGER PRIMARY KEY (rowid=?)',
     ],
     [

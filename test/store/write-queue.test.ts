@@ -61,10 +61,10 @@ describe('the write queue', () => {
       store.write(note('a')),
       store.write(async (tx) => {
         await note('due')(tx);
-        await planAgain(actingAs(tx, 'somebody'), [1], 0);
+        await planAgain(actingAs(tx, 'somebody'), [1]);
       }),
       store.write(async (tx) => {
-        await planAgain(tx, [1], 0);
+        await planAgain(tx, [1]);
         throw new Error('broken');
       }),
     ]);

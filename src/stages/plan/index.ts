@@ -105,8 +105,8 @@ async function raisePlanningFailed(
       reason: 'planning_failed',
       what:
         'eligd could not decide what this appointment or claim needs, because of a bug in eligd ' +
-        'or because its data is damaged (stage_failed in the log). It tries again every minute, ' +
-        'and starts no call for it before that succeeds.',
+        'or because its data is damaged (stage_failed in the log). It tries again every minute. ' +
+        'Until that succeeds, it starts no call and writes no answer for it.',
       next:
         'If the visit is close, call the insurance company yourself. Send the log line to the ' +
         'person who installed eligd.',

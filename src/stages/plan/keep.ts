@@ -138,8 +138,7 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
   if (inquiry.hold_reason === DAMAGED_HOLD && draft !== null)
     await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
   // The call may have been for the codes that left it. An answer may serve the other visits (G1).
-  if (draft !== null && leavesOutCodes(draft, readDraft(inquiry.draft)))
-    await planAgain(tx, [id], now);
+  if (draft !== null && leavesOutCodes(draft, readDraft(inquiry.draft))) await planAgain(tx, [id]);
 }
 
 function leavesOutCodes(draft: InquiryDraft, former: InquiryDraft | null): boolean {

@@ -97,7 +97,9 @@ async function latestFor(
     if (serves || !facts.is_clock_trusted) return before;
     // The answer for a record that was merged into this one may be newer.
     const later = await laterCall(context, latest, appointment, about);
-    return later === null || isAttemptLeft(later, context) ? latest : later;
+    // The next attempt follows the failed call: the answer before it is too old, too.
+    if (later !== null && isAttemptLeft(later, context)) return before;
+    return later ?? latest;
   }
   if (facts.is_clock_trusted) {
     const is_best = about.is_too_late || (await isFresh(context, before, about));
@@ -186,7 +188,7 @@ async function callInstead(
   if (serves && !(await asksMore(tx, call, coverage, latest))) return null;
   const newest = await makeNewest(tx, call, now);
   if (has_failed) await leaveFailed(tx, latest, now);
-  else if (!serves) await planAgain(tx, [latest.id], now);
+  else if (!serves) await planAgain(tx, [latest.id]);
   return newest;
 }
 
@@ -213,7 +215,7 @@ async function withdrawnInstead(
 /** Has planning let another call serve the visits of an unsuccessful one. */
 export async function leaveFailed(tx: Tx, failed: InquiryRow, now: number): Promise<void> {
   await resolveAttention(tx, inquirySubject(failed.id), now, FAILED);
-  await planAgain(tx, [failed.id], now);
+  await planAgain(tx, [failed.id]);
 }
 
 /**

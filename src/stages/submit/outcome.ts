@@ -21,7 +21,7 @@ import { replanAppointmentsOf } from '../../store/calls/plan-due.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
 import { learnNeeds } from './account-needs.ts';
 import { attributeDuplicates } from './attribute.ts';
-import type { SubmitContext } from './deps.ts';
+import type { SubmitContext, SubmitDeps } from './deps.ts';
 
 /** How soon eligd reads an ID that was assigned only by its position in the reply. */
 const VERIFY_MS = MINUTE_MS;
@@ -166,14 +166,25 @@ export async function settleFailure(
     await backToPlanned(context, ids, { reason, due_at: now + STOPPED_RETRY_MS });
     await stopSubmission(context, failure.status);
   } else {
-    // `bulk_`: the endpoint refused the form, not the content: the next one has another form.
-    const is_at_once = /^(aborted|closed|bulk_.*)$/.test(failure.cause);
-    const wait_ms =
-      failure.retry_after_ms ?? (is_at_once ? 0 : backoffMs(1, AWAY_LIMITS, deps.env.random()));
     const reason = `Proven unsent (${failure.cause}${statusText(failure.status)}).`;
-    await backToPlanned(context, ids, { reason, due_at: now + wait_ms });
+    await backToPlanned(context, ids, { reason, due_at: now + waitOf(failure, deps.env) });
     if (failure.cause === 'unauthorized') await stopSubmission(context, failure.status ?? 401);
   }
+}
+
+type Unsent = Extract<ServiceFailure, { class: 'unsent' }>;
+
+/** Returns how long to wait after a request that provably did not arrive, in milliseconds. */
+function waitOf(failure: Unsent, env: SubmitDeps['env']): number {
+  const { cause, retry_after_ms } = failure;
+  if (isFormRefused(failure)) return 0;
+  if (retry_after_ms !== null) return retry_after_ms;
+  return cause === 'aborted' || cause === 'closed' ? 0 : backoffMs(1, AWAY_LIMITS, env.random());
+}
+
+/** Returns whether the form was refused, not the content. The next request has another form. */
+export function isFormRefused(failure: ServiceFailure): boolean {
+  return failure.class === 'unsent' && failure.cause.startsWith('bulk_');
 }
 
 /**
@@ -202,7 +213,7 @@ export async function backToPlanned(
   await settleCalls(tx, ids, from === 'sending' ? 'unsent' : 'absent');
   await servedByOthers(tx, ids, now);
   await withdrawNeedless(tx, ids, 'planned', now);
-  await replanAppointmentsOf(tx, ids, now);
+  await replanAppointmentsOf(tx, ids);
 }
 
 /** Returns inquiries to `planned` that were claimed and not sent, because sending ended. */

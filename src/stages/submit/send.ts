@@ -20,7 +20,14 @@ import { type CheckedLabels, checkLabels, needLabelCheck } from './label-check.t
 import { dueInTurn } from './label-failures.ts';
 import { BATCHES_PER_STEP, mayClaimNext } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
-import { giveBack, type Intent, makeUncertain, settleFailure, settleItems } from './outcome.ts';
+import {
+  giveBack,
+  type Intent,
+  isFormRefused,
+  makeUncertain,
+  settleFailure,
+  settleItems,
+} from './outcome.ts';
 import { payerTurns } from './payer-turn.ts';
 import { type Sent, sendSingly } from './send-singly.ts';
 
@@ -311,8 +318,7 @@ async function sendBulk(
       if (failure.class === 'refused') await makeUncertain(context, ids, why);
       else await settleFailure(context, intents, failure);
       const is_waiting =
-        failure.class === 'stopped' ||
-        (failure.class === 'unsent' && !failure.cause.startsWith('bulk_'));
+        failure.class === 'stopped' || (failure.class === 'unsent' && !isFormRefused(failure));
       return { accepted: 0, settled: is_waiting ? 0 : ids.length };
     }
     await settleItems(context, intents, result.items, `bulk:${ids[0] ?? 0}:${now}`);

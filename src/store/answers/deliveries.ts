@@ -8,6 +8,7 @@ import type { ClaimStatusRecord } from '../../records/claim-status.ts';
 import type { Coordination } from '../../records/coordination.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
 import { deliverySubject, writeAudit } from '../bookkeeping/audit.ts';
+import { CHANGED } from '../calls/plan-due.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
@@ -204,7 +205,7 @@ export async function claimBatch(
     .select('created_at')
     .where('id', '=', batch)
     .executeTakeFirstOrThrow();
-  const deliveries = await deliveriesOf(tx, batch, now);
+  const deliveries = await deliveriesOf(tx, batch);
   return {
     id: batch,
     created_at,
@@ -220,20 +221,21 @@ function dueDeliveries(tx: Tx, connector: string, now: number) {
     .where('deliveries.connector', '=', connector)
     .where('deliveries.state', 'in', ['pending', 'failed'])
     .where('deliveries.due_at', '<=', now)
-    .where(isPlanned(now));
+    .where(isPlanned);
 }
 
 /**
- * Selects appointments that planning has seen in their current form. One that is due again only
- * because time has passed also counts: its coverages are the same.
+ * Selects appointments that planning has seen in their current form. One that is due again for
+ * another reason also counts: its coverages are the same.
  */
-function isPlanned(now: number) {
-  return (where: ExpressionBuilder<Tables, 'appointments'>) =>
-    where.or([
-      where('appointments.plan_due_at', 'is', null),
-      where('appointments.plan_due_at', '>', now),
-      where('appointments.plan_due_at', '>', where.ref('appointments.updated_at')),
-    ]);
+function isPlanned(where: ExpressionBuilder<Tables, 'appointments'>) {
+  return where.or([
+    where('appointments.plan_due_at', 'is', null),
+    where.and([
+      where('appointments.plan_due_at', '>', CHANGED),
+      where('appointments.plan_wait', 'is distinct from', 'planning_failed'),
+    ]),
+  ]);
 }
 
 async function beginBatch(
@@ -268,7 +270,7 @@ async function beginBatch(
   return id;
 }
 
-async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<DeliveryToWrite[]> {
+async function deliveriesOf(tx: Tx, batch: string): Promise<DeliveryToWrite[]> {
   const rows = await tx
     .selectFrom('deliveries')
     .innerJoin('records', 'records.id', 'deliveries.record')
@@ -291,7 +293,7 @@ async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<Deliver
     ])
     .where('deliveries.batch', '=', batch)
     .where('deliveries.state', 'in', ['pending', 'failed'])
-    .where(isPlanned(now))
+    .where(isPlanned)
     .orderBy('deliveries.id')
     .execute();
   const written = await Promise.all(

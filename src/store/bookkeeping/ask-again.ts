@@ -64,7 +64,7 @@ export function askAgain(
     for (const coverage of coverages) done.push(await order(tx, rules, { visit, coverage, now }));
     if (!done.some(({ did }) => did)) return done;
     // Planning would also plan the withdrawn call for a coverage whose order was refused (G1).
-    if (done.every(({ did }) => did)) await reopen(tx, visit.id, now);
+    if (done.every(({ did }) => did)) await reopen(tx, visit.id);
     await resolveAttention(tx, appointmentSubject(visit.id), now, ['codes_not_asked']);
     const entry = { at: now, subject: appointmentSubject(visit.id), from_state: null };
     await writeAudit(tx, [{ ...entry, to_state: 'asked', reason: requestedBy(tx.actor) }]);
@@ -238,19 +238,19 @@ async function orderPlanned(
   await updateInquiry(tx, id, { is_ordered: 1 }, now);
   await link(tx, { inquiry: id, appointment: visit.id, coverage_rank: rank, draft }, now);
   // Planning adds the codes of the visit to the call.
-  await planVisitAgain(tx, visit.id, now);
+  await planVisitAgain(tx, visit.id);
   return alreadyPlanned(id);
 }
 
 /** Opens a visit again that the office has withdrawn, so that planning follows it to its end. */
-async function reopen(tx: Tx, visit: number, now: number): Promise<void> {
+async function reopen(tx: Tx, visit: number): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('appointments')
     .set({ closed_reason: null, closed_at: null })
     .where('id', '=', visit)
     .where('closed_reason', '=', 'withdrawn')
     .executeTakeFirst();
-  if (numUpdatedRows > 0n) await planVisitAgain(tx, visit, now);
+  if (numUpdatedRows > 0n) await planVisitAgain(tx, visit);
 }
 
 /** Says when the call is sent, or what delays it. */

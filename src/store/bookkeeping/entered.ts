@@ -102,10 +102,10 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
     if (other.coverage_rank === rank) {
       await resolveAttention(tx, inquirySubject(other.id), now, SETTLED);
       // Its other visits get this answer, too, or their entry again (G2).
-      await planAgain(tx, [other.id], now);
+      await planAgain(tx, [other.id]);
     }
   // A closed visit is not planned again: eligd would call for its other coverages.
-  if (appointment.closed_reason === null) await planVisitAgain(tx, appointment.id, now);
+  if (appointment.closed_reason === null) await planVisitAgain(tx, appointment.id);
   return { kind: 'entered' };
 }
 

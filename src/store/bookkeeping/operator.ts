@@ -64,7 +64,7 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
     done.push(...rewritten(keys.length));
   }
   if (subject.kind === 'appointment' && (await stillOpen(tx, [subject.id])).length > 0) {
-    await planVisitAgain(tx, subject.id, now);
+    await planVisitAgain(tx, subject.id);
     done.push(PLANNED_AT_ONCE);
   }
   return done;
@@ -83,7 +83,7 @@ export async function release(tx: Tx, subject: Operand, now: number): Promise<Do
   const done = await eachInquiry(tx, subject, releaseInquiry, now);
   for (const { id } of await inquiriesFor(tx, subject)) {
     const visits = await appointmentsOf(tx, id);
-    if (visits.some(({ missing_since }) => missing_since === null)) await planAgain(tx, [id], now);
+    if (visits.some(({ missing_since }) => missing_since === null)) await planAgain(tx, [id]);
   }
   return done;
 }
@@ -102,7 +102,7 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
     for (const id of appointments) await unlink(tx, row.id, id, now);
     const is_needed = (await appointmentsOf(tx, row.id)).length > 0;
     done.push(...(await apply(tx, row, withdrawInquiry(row, is_needed), now)));
-    if (is_needed) await planAgain(tx, [row.id], now);
+    if (is_needed) await planAgain(tx, [row.id]);
   }
   for (const id of await stillOpen(tx, appointments)) {
     await closeAppointment(tx, id, 'withdrawn', now);

@@ -29,7 +29,7 @@ export async function servedByOthers(
     const other = underWay(others) ?? (await answeredMeanwhile(tx, row, others));
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
-    await planAgain(tx, [row.id], now);
+    await planAgain(tx, [row.id]);
     served.push(row.id);
   }
   return served;
@@ -146,7 +146,7 @@ export async function giveWay(
   if (answered !== undefined) await putLast(tx, attempts, answered, now);
   else if (underWay(attempts, true) === undefined && (await takenBackAfter(tx, row)) === null)
     return null;
-  await planAgain(tx, [row.id], now);
+  await planAgain(tx, [row.id]);
   return answered === undefined ? 'awaited' : 'answered';
 }
 

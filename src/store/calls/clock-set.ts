@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { DueLimits } from '../../domain/due-times.ts';
 import type { Tx } from '../engine/database.ts';
-import { planChangedAgain, planWaitingAgain } from './plan-due.ts';
+import { planWaitingAgain } from './plan-due.ts';
 
 /**
  * Restarts the lookups for all lost replies after the clock was set. The time since the last lookup
@@ -47,7 +47,6 @@ export async function correctDueTimes(
     .where('poll_at', '>', polls.after)
     .execute();
   await planWaitingAgain(tx, plans);
-  await planChangedAgain(tx, calls.now);
   await tx
     .updateTable('deliveries')
     .set({ due_at: deliveries.due_at })

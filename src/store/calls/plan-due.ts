@@ -1,10 +1,25 @@
-/** When planning looks at visits and claims again. What makes one due now wakes planning. */
+/**
+ * When planning looks at visits and claims again. What is due at once has a due time that has come
+ * by any clock: the computer's clock may be set before planning looks. It wakes planning.
+ */
 
 import { sql } from 'kysely';
 import type { PlanLimit } from '../../domain/due-times.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { AppointmentRow, ClaimRow } from './links.ts';
+
+/**
+ * Due at once: planning has not seen the content as it is now. Until then, no answer is written:
+ * it may be about a former coverage or another person (G8).
+ */
+export const CHANGED = 0;
+/** Due at once, and planning has seen the content. */
+const AGAIN = 1;
+
+/** The due time of a visit or claim to plan at once. One that has changed stays so. */
+export const AT_ONCE = sql<number>`case when plan_due_at = ${sql.lit(CHANGED)}
+  then ${sql.lit(CHANGED)} else ${sql.lit(AGAIN)} end`;
 
 /** Returns appointments that are due for planning, longest waiting first. */
 export async function dueForPlanning(db: Db, now: number, limit: number) {
@@ -66,7 +81,7 @@ const TO_PLAN = prepared<{ id: number }>()((tx, place) =>
 export async function planAllAgain(tx: Tx, now: number): Promise<void> {
   await tx
     .updateTable('appointments')
-    .set({ plan_due_at: now })
+    .set({ plan_due_at: AT_ONCE })
     .where('superseded_at', 'is', null)
     .where((where) =>
       where.or([
@@ -100,24 +115,27 @@ const SET_PLAN_DUE = prepared<{
 );
 
 /** Plans the appointment again, whatever it waits for. */
-export async function planVisitAgain(tx: Tx, appointment: number, now: number): Promise<void> {
-  await setPlanDue(tx, appointment, now, null);
+export async function planVisitAgain(tx: Tx, appointment: number): Promise<void> {
+  await PLAN_VISIT_AGAIN(tx, { appointment });
   tx.wakePlanning();
 }
+
+const PLAN_VISIT_AGAIN = prepared<{ appointment: number }>()((tx, place) =>
+  tx
+    .updateTable('appointments')
+    .set({ plan_due_at: AT_ONCE, plan_wait: null })
+    .where('id', '=', place('appointment')),
+);
 
 /**
  * Plans appointments again that planning had left alone because a call was in progress: too near,
  * past, waiting after a reschedule, or no longer in need of a further call. Nothing is sent for
  * them before that.
  */
-export async function replanAppointmentsOf(
-  tx: Tx,
-  inquiries: readonly number[],
-  now: number,
-): Promise<void> {
+export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[]): Promise<void> {
   await tx
     .updateTable('appointments')
-    .set({ plan_due_at: now })
+    .set({ plan_due_at: AT_ONCE })
     .where('closed_reason', 'is', null)
     .where((where) =>
       where.or([
@@ -149,10 +167,10 @@ export async function replanAppointmentsOf(
 }
 
 /** Plans every open appointment again that the inquiries serve. */
-export async function planAgain(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {
+export async function planAgain(tx: Tx, inquiries: readonly number[]): Promise<void> {
   await tx
     .updateTable('appointments')
-    .set({ plan_due_at: now })
+    .set({ plan_due_at: AT_ONCE })
     .where('closed_reason', 'is', null)
     .where('id', 'in', (select) =>
       select
@@ -171,26 +189,6 @@ export async function planWaitingAgain(tx: Tx, { waits, after, due_at }: PlanLim
     .set({ plan_due_at: due_at })
     .where('plan_wait', 'in', waits)
     .where('plan_due_at', '>', after)
-    .execute();
-  tx.wakePlanning();
-}
-
-/**
- * Plans at once what changed by a clock that was ahead and set back before planning looked at it.
- * Until then, a canceled visit would get its call, or an answer the wrong member's visit (G1).
- */
-export async function planChangedAgain(tx: Tx, now: number): Promise<void> {
-  await tx
-    .updateTable('appointments')
-    .set({ plan_due_at: now })
-    .where('plan_due_at', '>', now)
-    .where((where) =>
-      where.or([
-        where('updated_at', '>', now),
-        where('missing_since', '>', now),
-        where('superseded_at', '>', now),
-      ]),
-    )
     .execute();
   tx.wakePlanning();
 }

@@ -41,6 +41,7 @@ import * as replyOfCall from '../../../migrations/0042-reply-of-call.ts';
 import * as mergedVisits from '../../../migrations/0043-merged-visits.ts';
 import * as orderedCalls from '../../../migrations/0044-ordered-calls.ts';
 import * as requestRows from '../../../migrations/0045-request-rows.ts';
+import * as changedVisits from '../../../migrations/0046-changed-visits.ts';
 
 /**
  * Every migration by name, in order. Forward only: a database is never migrated back. The numbers
@@ -91,4 +92,5 @@ export const MIGRATIONS = {
   '0043-merged-visits': mergedVisits,
   '0044-ordered-calls': orderedCalls,
   '0045-request-rows': requestRows,
+  '0046-changed-visits': changedVisits,
 };

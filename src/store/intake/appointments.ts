@@ -3,6 +3,7 @@ import type { AppointmentInput } from '../../domain/appointment.ts';
 import { parsed } from '../../domain/damaged.ts';
 import { patientKey } from '../../domain/needs.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
+import { CHANGED } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
@@ -71,7 +72,7 @@ export function prepare(
     missed_source: null,
     closed_reason: null,
     closed_at: null,
-    plan_due_at: now,
+    plan_due_at: CHANGED,
     plan_wait: null,
     created_at: now,
     updated_at: now,
@@ -96,7 +97,7 @@ export async function changeContent(
       patient_key,
       closed_reason: null,
       closed_at: null,
-      plan_due_at: now,
+      plan_due_at: CHANGED,
       plan_wait: null,
     })
     .set({ updated_at: now })

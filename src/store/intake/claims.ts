@@ -6,6 +6,7 @@ import { type ClaimInput, claimHorizon } from '../../domain/claim.ts';
 import { parsed } from '../../domain/damaged.ts';
 import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
+import { AT_ONCE, CHANGED } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
 import { withCurrentIds } from './aliases.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
@@ -86,7 +87,7 @@ export async function settleMissingClaims(
 ): Promise<number> {
   const open = tx
     .updateTable('appointments')
-    .set({ missing_since: now, plan_due_at: now })
+    .set({ missing_since: now, plan_due_at: AT_ONCE })
     .where('connector', '=', connector)
     .where('kind', '=', 'claim')
     .where('superseded_at', 'is', null)
@@ -115,7 +116,7 @@ function prepare(connector: string, claim: ClaimInput, source: number, now: numb
     missing_since: null,
     closed_reason: null,
     closed_at: null,
-    plan_due_at: now,
+    plan_due_at: CHANGED,
     plan_wait: null,
     created_at: now,
     updated_at: now,
@@ -139,7 +140,7 @@ function isOtherPerson(row: KnownClaim, after: ClaimInput, patient_key: string):
 async function supersede(tx: Tx, id: number, audit: AuditEntry[], now: number): Promise<void> {
   await tx
     .updateTable('appointments')
-    .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: now })
+    .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: CHANGED })
     .where('id', '=', id)
     .execute();
   const reason = 'The practice management system uses this claim ID for someone else now.';

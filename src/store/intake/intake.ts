@@ -6,7 +6,7 @@ import type { PatientUpdate } from '../../domain/patient-update.ts';
 import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { resolveAttention } from '../bookkeeping/attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
-import { planVisitAgain } from '../calls/plan-due.ts';
+import { CHANGED, planVisitAgain } from '../calls/plan-due.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows } from '../engine/prepared.ts';
 import {
@@ -164,7 +164,7 @@ export async function takeCancelled(
     const appointment = parsed(row.content) as AppointmentInput | null;
     if (appointment?.status === 'cancelled') continue;
     if (appointment === null) {
-      await planVisitAgain(tx, row.id, now);
+      await planVisitAgain(tx, row.id);
       continue;
     }
     await changeContent(tx, row, { ...appointment, status: 'cancelled' }, now);
@@ -264,7 +264,7 @@ async function supersede(
 ): Promise<true> {
   await tx
     .updateTable('appointments')
-    .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: now })
+    .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: CHANGED })
     .where('id', '=', row.id)
     .execute();
   const reason = 'The practice management system now uses this appointment ID for someone else.';

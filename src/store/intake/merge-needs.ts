@@ -86,7 +86,6 @@ export async function mergeNeeds(
     await planAgain(
       tx,
       changed.map(({ id }) => id),
-      now,
     );
   }
 }

@@ -7,7 +7,7 @@ import { inForceOn } from '../../domain/coverage-period.ts';
 import { parsed } from '../../domain/damaged.ts';
 import { keysOfPatient, patientKey } from '../../domain/needs.ts';
 import { appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
-import { planVisitAgain } from '../calls/plan-due.ts';
+import { CHANGED, planVisitAgain } from '../calls/plan-due.ts';
 import type { IntakeContext } from './context.ts';
 
 const NO_COVERAGE: CoverageInput = {
@@ -66,7 +66,7 @@ export async function changeClaimsOf(
   let changed_count = 0;
   for (const { id, content } of rows) {
     const before = parsed(content) as ClaimInput | null;
-    if (before === null) await planVisitAgain(tx, id, now);
+    if (before === null) await planVisitAgain(tx, id);
     if (before?.patient.id !== patient_id) continue;
     const after = contentOf(connector, change(before));
     if (after.content === content) continue;
@@ -76,7 +76,7 @@ export async function changeClaimsOf(
         ...after,
         closed_reason: null,
         closed_at: null,
-        plan_due_at: now,
+        plan_due_at: CHANGED,
         plan_wait: null,
         updated_at: now,
       })

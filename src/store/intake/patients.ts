@@ -206,7 +206,7 @@ async function changeAppointmentsOf(
   let changed_count = 0;
   for (const row of rows) {
     const before = parsed(row.content) as AppointmentInput | null;
-    if (before === null) await planVisitAgain(tx, row.id, now);
+    if (before === null) await planVisitAgain(tx, row.id);
     if (before?.patient.id !== patient_id) continue;
     const changed = change(before);
     const known = await insuranceOf(tx, connector, insuredId(changed));

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Attention } from '../../domain/attention.ts';
 import { raiseAttention } from '../bookkeeping/attention.ts';
 import { appointmentSubject } from '../bookkeeping/audit.ts';
+import { AT_ONCE } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
@@ -147,7 +148,7 @@ function liesWithin({ first, last, locations, providers }: Named): (each: Missin
 async function flag(tx: Tx, connector: string, appointment: number, now: number): Promise<void> {
   await tx
     .updateTable('appointments')
-    .set({ missing_since: now, plan_due_at: now })
+    .set({ missing_since: now, plan_due_at: AT_ONCE })
     .where('id', '=', appointment)
     .execute();
   const subject = appointmentSubject(appointment);

@@ -204,7 +204,12 @@ export async function readStatus(
     first_visits,
     waiting: groups
       .filter(({ kind, situation }) => kind === 'appointment' && situation === 'waiting')
-      .map(({ reason, count, next_at }) => ({ reason, count, next_at })),
+      .map(({ reason, count, next_at }) => ({
+        reason,
+        count,
+        // What is due at once has 0 or 1.
+        next_at: next_at === null ? null : Math.max(next_at, now),
+      })),
     inquiries: await inquiryCounts(db),
     deliveries: await deliveryCounts(db),
     halts: await currentHalts(db),

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { hold, release } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { labelsOf } from '../submit/lost-calls.ts';
+import { callsEnd, labelsOf } from '../submit/lost-calls.ts';
 import {
   ADA,
   ends,
@@ -45,6 +45,31 @@ test.each(RECORDS)(
     await goOn(clinic);
     expect(await labelsOf(clinic)).toHaveLength(3);
     expect((await labelsOf(clinic)).slice(0, 2)).toEqual(['A-1', 'B-1']);
+  },
+);
+
+test.each(RECORDS)(
+  'the next attempt follows the last failed call of a record that $role in a merge',
+  async (records) => {
+    const clinic = await install({ policy: { reverify_after_days: 3 } });
+    await clinic.planNow();
+    await send(clinic, visit(clinic, 'A-1'));
+    await ends(clinic, { 'A-1': 'SUCCESS' });
+    await finish(clinic);
+    await pass(clinic, 4);
+    await plan(clinic, visit(clinic, 'A-2'));
+    await plan(clinic, canceled(visit(clinic, 'A-2')));
+    await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+    const first = (await clinic.service.ledger())[0]?.id;
+    callsEnd(clinic, ({ id }) => (id === first ? 'SUCCESS' : 'UNSUCCESSFUL'));
+    await finish(clinic);
+    await merge(clinic, records);
+    for (let step = 0; step < 3; step += 1) {
+      await goOn(clinic);
+      await finish(clinic);
+    }
+    // Two attempts are allowed for the question.
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'B-1']);
   },
 );
 

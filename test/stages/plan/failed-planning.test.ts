@@ -39,7 +39,7 @@ test.each([1, 2])(
     expect(await callsMade(clinic)).toEqual([]);
     const listed = await openAttention(clinic.store.db);
     expect(listed.map(({ reason }) => reason)).toEqual(ids.map(() => 'planning_failed'));
-    expect(listed[0]?.what).toContain('starts no call for it before that succeeds');
+    expect(listed[0]?.what).toContain('it starts no call and writes no answer for it');
   },
 );
 

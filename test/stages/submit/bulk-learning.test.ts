@@ -52,6 +52,17 @@ test('a bulk is tried again a day after the service had none', async () => {
   expect(await sent(clinic)).toBe(6);
 });
 
+test('a refused form of a request delays no call, whatever its Retry-After says (G2)', async () => {
+  const clinic = await install({ settings: { mode: 'bulk' } });
+  const failure = { class: 'unsent', cause: 'bulk_absent', status: 404 } as const;
+  clinic.client.createBulk = async () => ({
+    ok: false,
+    failure: { ...failure, retry_after_ms: DAY_MS },
+  });
+  await sendAll(clinic, 'A', 2);
+  expect(await sent(clinic)).toBe(2);
+});
+
 test('a bulk that is too large is halved, and the next ones are as large as the last', async () => {
   const clinic = await install({ settings: { mode: 'bulk' } });
   const sizes = noteSizes(clinic);

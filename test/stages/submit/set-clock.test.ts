@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory, recoverInterrupted } from '../../../src/stages/submit/index.ts';
+import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
+import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { failLabels, minutesPass } from './cut-lists.ts';
@@ -11,6 +13,18 @@ import { labelsOf, loseAndHide, refuseCreates, twin } from './lost-calls.ts';
 function letClockBeSet({ env }: Installation): void {
   const ahead_ms = env.clock.elapsed() - performance.now();
   Object.assign(env.clock, { elapsed: () => performance.now() + ahead_ms });
+}
+
+/** Reads a complete export of the visits. */
+async function readExport(
+  { store, now }: Installation,
+  number: number,
+  appointments: ReturnType<Installation['visit']>[],
+): Promise<void> {
+  const completeness = 'full' as const;
+  const source = { key: `full:${number}`, name: 'full.csv', is_last: true, completeness };
+  const batch = { source, appointments, rejected: [], cursor: null };
+  await store.write((tx) => acceptBatch(tx, 'front-desk', batch, now()));
 }
 
 test('a lookup during which the clock is set back proves nothing (G1)', async () => {
@@ -151,14 +165,32 @@ test.each<[string, Partial<ReturnType<Installation['visit']>>, string[]]>([
 test('a visit that vanished by a clock ahead is put on hold before its call is made', async () => {
   const clinic = await install();
   await clinic.planNow();
-  await clinic.read(clinic.visit('A-1', twin('Ada'), 5));
+  const visit = clinic.visit('A-1', twin('Ada'), 5);
+  const others = [3, 7].map((days) => clinic.visit(`B-${days}`, twin('Ben'), days));
+  await readExport(clinic, 1, [visit, ...others]);
   await clinic.planNow();
-  const ahead_at = clinic.now() + 2 * HOUR_MS;
-  const vanished = { missing_since: ahead_at, plan_due_at: ahead_at };
-  await clinic.store.db.updateTable('appointments').set(vanished).execute();
+  clinic.pass(2 * HOUR_MS);
+  await readExport(clinic, 2, others);
+  await readExport(clinic, 3, others);
+  clinic.pass(-2 * HOUR_MS);
   clinic.submit.memory = newSubmitMemory();
   await clinic.submitNow();
   await clinic.planNow();
   await clinic.submitNow();
-  expect(await labelsOf(clinic)).toEqual([]);
+  expect(await clinic.attention()).toContain('vanished');
+  expect(await labelsOf(clinic)).toEqual(['B-3']);
+});
+
+test('what a new payer map changes by a clock ahead is planned at once', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-1', {}, 2));
+  clinic.pass(3 * HOUR_MS);
+  await clinic.store.write((tx) => planAllAgain(tx, clinic.now()));
+  clinic.pass(-3 * HOUR_MS);
+  clinic.submit.memory = newSubmitMemory();
+  await clinic.submitNow();
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
 });

@@ -45,7 +45,7 @@ export async function planAttempt(
   if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn') {
     if (next.retry > 0) return idsOf(await appointmentsOf(tx, next.id));
     // Its answer is for the visits of this one, too, which may not be linked to it yet.
-    await planAgain(tx, [row.id], now);
+    await planAgain(tx, [row.id]);
     return new Set();
   }
   if (await wasLastMeanwhile(tx, row, attempts)) return null;
@@ -93,7 +93,7 @@ export async function planAttempt(
     );
   const served = idsOf(in_time);
   // Planning takes the others off the attempt and tells the office.
-  for (const { id } of needing) if (!served.has(id)) await planVisitAgain(tx, id, now);
+  for (const { id } of needing) if (!served.has(id)) await planVisitAgain(tx, id);
   tx.after(() => deps.onPlanned());
   return served;
 }
@@ -136,7 +136,7 @@ export async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Pro
   if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned')
     return;
   // This call now also serves any visit that was linked to the other attempt meanwhile (G2).
-  await planAgain(tx, [next.id], now);
+  await planAgain(tx, [next.id]);
   for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
   const reason = 'The earlier call was answered after all.';
   await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, now);

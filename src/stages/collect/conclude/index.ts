@@ -141,7 +141,7 @@ async function draftAsSent(
   const call = (await callsOf(tx, [row.id])).find(({ role }) => role === 'serves');
   if (call?.body !== null) return draft;
   await updateInquiry(tx, row.id, { draft: JSON.stringify(asked) }, now);
-  await planAgain(tx, [row.id], now);
+  await planAgain(tx, [row.id]);
   return asked;
 }
 
@@ -285,7 +285,7 @@ async function replanClaim(
   status: FinalOutcome | null,
   now: number,
 ): Promise<void> {
-  await planVisitAgain(tx, claim, now);
+  await planVisitAgain(tx, claim);
   if (status !== 'successful') return;
   for (const { id } of await inquiriesOf(tx, claim))
     await resolveAttention(tx, inquirySubject(id), now, ['unsuccessful']);

@@ -74,7 +74,7 @@ export async function takeAnswer(
   if (revision === 1) await learnTurnaround({ tx, deps, now }, row, inquiry);
   // The service withdrew its answer and gave the same one again. A visit that was linked to the
   // inquiry meanwhile has not received it.
-  if (revision === null) await planAgain(tx, [row.id], now);
+  if (revision === null) await planAgain(tx, [row.id]);
   await resolveAttention(tx, inquirySubject(row.id), now, [
     'no_answer',
     'answer_late',
