@@ -296,14 +296,14 @@ export async function openServiceIds(db: Db, specialty: Specialty): Promise<Set<
 
 /**
  * Returns the inquiries whose IDs came in the same reply and are not verified: if one ID is in
- * doubt, all are.
+ * doubt, all are, also one that the service no longer knows.
  */
 export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow[]> {
   return await tx
     .selectFrom('inquiries_with_call')
     .selectAll()
     .where('reply_group', '=', reply_group)
-    .where('state', '=', sql.lit('open'))
+    .where('state', 'in', ['open', 'undecidable'])
     .execute();
 }
 

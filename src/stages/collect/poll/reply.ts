@@ -1,4 +1,6 @@
 /** Applies the reply to a poll of one inquiry. */
+
+import { LOST_REASONS } from '../../../domain/attention.ts';
 import { backoffMs } from '../../../domain/backoff.ts';
 import { readDraft } from '../../../domain/inquiry.ts';
 import { finalOutcome } from '../../../domain/outcome.ts';
@@ -7,6 +9,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Inquiry, Result } from '../../../service/api.ts';
 import { answerHash } from '../../../store/answers/answers.ts';
 import { isWebhookDriven } from '../../../store/answers/webhook-watch.ts';
+import { resolveAttention } from '../../../store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
 import {
   forgetLearned,
   readLearned,
@@ -274,26 +278,23 @@ async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void>
     return;
   }
   const doubted = await sameReply(tx, row.reply_group);
-  const ids = doubted.map(({ id }) => id);
-  await releaseIds(tx, ids, 'lost');
-  await moveInquiries(
+  await releaseIds(
     tx,
-    ids,
-    {
-      from: 'open',
-      to: 'uncertain',
-      reason:
-        'The IDs in the reply belong to other inquiries; eligd looks this one up by its ' +
-        'content.',
-      set: {
-        poll_at: null,
-        lookup_at: now,
-        absence_at: now + deps.settings.settle_ms,
-        empty_lookups: 0,
-      },
-    },
-    now,
+    doubted.map(({ id }) => id),
+    'lost',
   );
+  const reason =
+    'The IDs in the reply belong to other inquiries; eligd looks this one up by its content.';
+  const set = {
+    poll_at: null,
+    lookup_at: now,
+    absence_at: now + deps.settings.settle_ms,
+    empty_lookups: 0,
+  };
+  for (const { id, state: from } of doubted) {
+    await moveInquiries(tx, [id], { from, to: 'uncertain', reason, set }, now);
+    await resolveAttention(tx, inquirySubject(id), now, LOST_REASONS);
+  }
   tx.after(() => deps.onPlanned());
 }
 
