@@ -3,9 +3,10 @@ import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { planAppointment } from '../../src/domain/planning.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import { appointmentSubject, auditOf } from '../../src/store/bookkeeping/audit.ts';
+import { CHANGED } from '../../src/store/calls/due-at-once.ts';
 import { addPlanned } from '../../src/store/calls/inquiries.ts';
 import { closeAppointment, link } from '../../src/store/calls/links.ts';
-import { CHANGED, dueForPlanning } from '../../src/store/calls/plan-due.ts';
+import { dueForPlanning, setPlanDue } from '../../src/store/calls/plan-due.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import {
   acceptBatch,
@@ -222,6 +223,7 @@ describe('an appointment that arrives again', () => {
 
   test('an unchanged appointment stays closed, and a changed one reopens', async () => {
     const { id } = await row('A-1');
+    await store.write((tx) => setPlanDue(tx, id, null, null));
     await store.write((tx) => closeAppointment(tx, id, 'cancelled', FRIDAY_MS));
     await accept({ appointments: [on(1)] }, LATER_MS);
     expect(await row('A-1')).toMatchObject({ closed_reason: 'cancelled', plan_due_at: null });

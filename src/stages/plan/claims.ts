@@ -78,7 +78,7 @@ export async function planClaimRow(context: PlanContext, row: ClaimRow): Promise
   const { tx, facts } = context;
   const { now } = facts;
   const about = subjectOf(row);
-  if (row.closed_reason === 'replaced') {
+  if (row.closed_reason === 'replaced' || row.closed_reason === 'withdrawn') {
     await setPlanDue(tx, row.id, null, null);
     await resolveAttention(tx, about.subject, now);
     await leaveUnsent(tx, row, null, now);
@@ -98,6 +98,7 @@ export async function planClaimRow(context: PlanContext, row: ClaimRow): Promise
   }
   await leaveUnsent(tx, row, null, now);
   if (decision.kind === 'close') {
+    await setPlanDue(tx, row.id, null, null);
     await closeAppointment(tx, row.id, decision.reason, now);
     return;
   }

@@ -23,6 +23,7 @@ import {
 } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { logStageFailure, type StepResult } from '../loop.ts';
+import { followCoverages } from './answers.ts';
 import { planClaimRow } from './claims.ts';
 import { type PlanDeps, RETRY_MS } from './deps.ts';
 import { leaveUnsent, subjectOf } from './keep.ts';
@@ -140,10 +141,13 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
     await planClaimRow(context, appointment);
     return;
   }
-  if (appointment.closed_reason === 'replaced') {
+  const { closed_reason } = appointment;
+  // Only what is linked to it changes. Before this, planning had not seen its last change.
+  if (closed_reason === 'replaced' || closed_reason === 'withdrawn') {
     await setPlanDue(tx, id, null, null);
     await resolveAttention(tx, appointmentSubject(id), now);
     await leaveUnsent(context, appointment);
+    await followCoverages(context, appointment);
     await nameNextVisit(tx, 'appointment', id, now);
     return;
   }

@@ -1,24 +1,17 @@
 /** Applies a planning decision to a visit. */
 
 import { notAskedAbout } from '../../domain/ask-again.ts';
-import { LOST_REASONS, PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
+import { LOST_REASONS, PLANNING_REASONS } from '../../domain/attention.ts';
 import { CLOCK_RETRY_MS } from '../../domain/due-times.ts';
 import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
-import { deliveryNotes } from '../../domain/notes.ts';
-import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
 import { WAITS_FOR_PAYER } from '../../domain/payer-silence.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
 import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
-import { latestRecord } from '../../store/answers/answers.ts';
-import { joinCoverages } from '../../store/answers/coverages.ts';
-import { planDelivery } from '../../store/answers/deliveries.ts';
-import { parkOtherRanks } from '../../store/answers/delivery-steps.ts';
 import {
   isOnList,
   nameNextVisit,
   raiseAgain,
-  raiseAttention,
   replaceAttention,
   resolveAttention,
 } from '../../store/bookkeeping/attention.ts';
@@ -41,6 +34,7 @@ import {
 } from '../../store/calls/links.ts';
 import { setPlanDue } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
+import { deliverAtRank, deliverRecord, followCoverages } from './answers.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { firstHold, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
 import { newCodes, notAsked } from './new-codes.ts';
@@ -79,6 +73,7 @@ export async function doNotAsk(
   }
   const sent = await leaveUnsent(context, appointment);
   await followCoverages(context, appointment);
+  await setPlanDue(tx, appointment.id, null, null);
   if (decision.reason === 'past' && sent > 0) {
     // The visit is over, but a call is in progress or answered. The answer is still written back
     // (G2), even if it arrived while the visit was canceled.
@@ -90,7 +85,6 @@ export async function doNotAsk(
       if (inquiry.state === 'answered')
         await deliverRecord(context, inquiry, appointment, coverage_rank);
     }
-    await setPlanDue(tx, appointment.id, null, null);
     await resolveAttention(tx, about.subject, now);
     await nameNextVisit(tx, 'appointment', appointment.id, now);
     // The daily job closes a visit with its last attention item. A change after that opens the
@@ -115,24 +109,6 @@ async function isGivenUp(tx: Tx, inquiries: readonly InquiryRow[]): Promise<bool
     if (!is_over || (await isOnList(tx, inquirySubject(id)))) return false;
   }
   return unanswered.length > 0;
-}
-
-/**
- * Follows a change in the order of the coverages: each inquiry moves to the new rank of its
- * coverage, and its answer is written there.
- */
-async function followCoverages(context: PlanContext, appointment: AppointmentRow): Promise<void> {
-  const { tx } = context;
-  const { patient_key, input } = appointment;
-  for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
-    const inquiry = await inquiryById(tx, id);
-    if (inquiry === null) continue;
-    const coverage_rank =
-      1 + input.coverages.findIndex((each) => isNeedOf(inquiry.need_base, patient_key, [each]));
-    if (coverage_rank === 0 || coverage_rank === before) continue;
-    await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
-    await deliverAtRank(context, inquiry, appointment, coverage_rank);
-  }
 }
 
 /** Links the appointment to an existing or new inquiry for each of its coverages. */
@@ -329,71 +305,4 @@ async function reasonToCall(
   return codes.length > 0
     ? `No call has asked about ${codes.join(', ')} yet (policy.new_codes).`
     : 'The last answer is too old for this visit.';
-}
-
-/**
- * Delivers an existing answer to the current rank of its coverage. If the service has taken the
- * answer back, a record of it that waits for a former rank is not written there: another coverage
- * is at that rank now.
- */
-async function deliverAtRank(
-  context: PlanContext,
-  inquiry: InquiryRow,
-  appointment: AppointmentRow,
-  coverage_rank: number,
-): Promise<void> {
-  if (inquiry.state === 'answered')
-    return await deliverAnswered(context, inquiry, appointment, coverage_rank);
-  const delivery = { appointment: appointment.id, inquiry: inquiry.id, coverage_rank };
-  await parkOtherRanks(context.tx, delivery, context.facts.now);
-}
-
-/** Delivers an existing answer to the appointment without a call. */
-async function deliverAnswered(
-  context: PlanContext,
-  inquiry: InquiryRow,
-  appointment: AppointmentRow,
-  coverage_rank: number,
-): Promise<void> {
-  const is_there = await deliverRecord(context, inquiry, appointment, coverage_rank);
-  if (!is_there || outcomeOf(inquiry.service_status) === 'successful') return;
-  // Raise the attention item for this visit, too: the visit that the call was made for may be over.
-  const about = {
-    ...subjectOf(appointment),
-    inquiry: inquiry.id,
-    subject: inquirySubject(inquiry.id),
-  };
-  await raiseAttention(
-    context.tx,
-    about,
-    unanswered(finalOutcome(inquiry.service_status), inquiry.retry + 1),
-    context.facts.now,
-  );
-}
-
-/** Plans the delivery of the latest record. Returns false when the answer has no record yet. */
-async function deliverRecord(
-  { tx, facts }: PlanContext,
-  inquiry: InquiryRow,
-  appointment: AppointmentRow,
-  coverage_rank: number,
-): Promise<boolean> {
-  const record = await latestRecord(tx, inquiry.id);
-  if (record === null) return false;
-  const coordination = await joinCoverages(tx, appointment.id, facts.now);
-  const notes = deliveryNotes(inquiry, facts.clinic.time_zone);
-  await planDelivery(
-    tx,
-    {
-      connector: appointment.connector,
-      appointment: appointment.id,
-      inquiry: inquiry.id,
-      record: record.id,
-      coverage_rank,
-      notes: [...notes, ...(coordination?.conflict == null ? [] : [coordination.conflict])],
-      coordination,
-    },
-    facts.now,
-  );
-  return true;
 }

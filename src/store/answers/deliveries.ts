@@ -8,7 +8,7 @@ import type { ClaimStatusRecord } from '../../records/claim-status.ts';
 import type { Coordination } from '../../records/coordination.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
 import { deliverySubject, writeAudit } from '../bookkeeping/audit.ts';
-import { CHANGED } from '../calls/plan-due.ts';
+import { CHANGED } from '../calls/due-at-once.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';

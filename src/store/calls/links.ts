@@ -10,6 +10,7 @@ import { appointmentSubject, inquirySubject, writeAudit } from '../bookkeeping/a
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows } from '../engine/prepared.ts';
 import type { SubjectKind, Tables } from '../engine/tables.ts';
+import { UNLESS_CHANGED } from './due-at-once.ts';
 
 /**
  * Links between inquiries and the appointments that they serve. The relation is many-to-many:
@@ -192,7 +193,10 @@ export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[
   return rows.map(({ id }) => id);
 }
 
-/** Closes an appointment with a reason (G2) and resolves its attention items. */
+/**
+ * Closes an appointment with a reason (G2) and resolves its attention items. If planning has not
+ * seen its last change, it still must (G8).
+ */
 export async function closeAppointment(
   tx: Tx,
   id: number,
@@ -213,7 +217,7 @@ const CLOSE = prepared<{ id: number; reason: ClosedReason; now: number }>()((tx,
   tx
     .updateTable('appointments')
     .set({ closed_reason: place('reason'), closed_at: place('now') })
-    .set({ plan_due_at: null, plan_wait: null })
+    .set({ plan_due_at: UNLESS_CHANGED, plan_wait: null })
     .where('id', '=', place('id')),
 );
 

@@ -1,25 +1,11 @@
-/**
- * When planning looks at visits and claims again. What is due at once has a due time that has come
- * by any clock: the computer's clock may be set before planning looks. It wakes planning.
- */
+/** When planning looks at visits and claims again. What makes one due now wakes planning. */
 
 import { sql } from 'kysely';
 import type { PlanLimit } from '../../domain/due-times.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
+import { AT_ONCE } from './due-at-once.ts';
 import type { AppointmentRow, ClaimRow } from './links.ts';
-
-/**
- * Due at once: planning has not seen the content as it is now. Until then, no answer is written:
- * it may be about a former coverage or another person (G8).
- */
-export const CHANGED = 0;
-/** Due at once, and planning has seen the content. */
-const AGAIN = 1;
-
-/** The due time of a visit or claim to plan at once. One that has changed stays so. */
-export const AT_ONCE = sql<number>`case when plan_due_at = ${sql.lit(CHANGED)}
-  then ${sql.lit(CHANGED)} else ${sql.lit(AGAIN)} end`;
 
 /** Returns appointments that are due for planning, longest waiting first. */
 export async function dueForPlanning(db: Db, now: number, limit: number) {

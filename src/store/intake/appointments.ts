@@ -3,7 +3,7 @@ import type { AppointmentInput } from '../../domain/appointment.ts';
 import { parsed } from '../../domain/damaged.ts';
 import { patientKey } from '../../domain/needs.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
-import { CHANGED } from '../calls/plan-due.ts';
+import { CHANGED } from '../calls/due-at-once.ts';
 import type { Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 

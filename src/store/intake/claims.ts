@@ -6,7 +6,7 @@ import { type ClaimInput, claimHorizon } from '../../domain/claim.ts';
 import { parsed } from '../../domain/damaged.ts';
 import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
-import { AT_ONCE, CHANGED } from '../calls/plan-due.ts';
+import { AT_ONCE, CHANGED } from '../calls/due-at-once.ts';
 import type { Tx } from '../engine/database.ts';
 import { withCurrentIds } from './aliases.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';

@@ -6,7 +6,8 @@ import type { PatientUpdate } from '../../domain/patient-update.ts';
 import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { resolveAttention } from '../bookkeeping/attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
-import { CHANGED, planVisitAgain } from '../calls/plan-due.ts';
+import { CHANGED } from '../calls/due-at-once.ts';
+import { planVisitAgain } from '../calls/plan-due.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows } from '../engine/prepared.ts';
 import {

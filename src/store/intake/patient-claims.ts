@@ -7,7 +7,8 @@ import { inForceOn } from '../../domain/coverage-period.ts';
 import { parsed } from '../../domain/damaged.ts';
 import { keysOfPatient, patientKey } from '../../domain/needs.ts';
 import { appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
-import { CHANGED, planVisitAgain } from '../calls/plan-due.ts';
+import { CHANGED } from '../calls/due-at-once.ts';
+import { planVisitAgain } from '../calls/plan-due.ts';
 import type { IntakeContext } from './context.ts';
 
 const NO_COVERAGE: CoverageInput = {

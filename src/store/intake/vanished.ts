@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Attention } from '../../domain/attention.ts';
 import { raiseAttention } from '../bookkeeping/attention.ts';
 import { appointmentSubject } from '../bookkeeping/audit.ts';
-import { AT_ONCE } from '../calls/plan-due.ts';
+import { AT_ONCE } from '../calls/due-at-once.ts';
 import type { Tx } from '../engine/database.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 

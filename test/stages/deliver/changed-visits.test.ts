@@ -1,6 +1,7 @@
 /** No answer is written for a visit that has changed until planning has seen the change (G8). */
 import { expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/domain/time.ts';
+import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
@@ -10,6 +11,9 @@ const BEN = { ...ADA, id: 'P-9', first_name: 'Ben' };
 const OTHER_MEMBER = { coverages: [aCoverage({ member_id: 'W3' })] };
 
 const reloadPayers = ({ store, now }: Installation) => store.write((tx) => planAllAgain(tx, now()));
+
+const withdrawVisit = ({ store, now }: Installation) =>
+  store.write((tx) => withdraw(tx, { kind: 'appointment', id: 1 }, now()));
 
 /** Planning fails once, as it does because of a bug. */
 async function failPlanning(clinic: Installation): Promise<void> {
@@ -41,6 +45,7 @@ const MOMENTS: [string, (clinic: Installation) => unknown][] = [
   ['after the clock was set back', (clinic) => clinic.pass(-2 * HOUR_MS)],
   ['after the payer map changed', reloadPayers],
   ['after planning failed', failPlanning],
+  ['after the office withdrew it', withdrawVisit],
 ];
 test.each(
   CHANGES.flatMap(([of, change]) =>
@@ -57,7 +62,13 @@ test.each(
   expect(await written(clinic)).toEqual({});
 });
 
-test('the answer of a visit that has not changed is written before it is planned again', async () => {
+test('the answer of a visit that the office withdrew is written, as before', async () => {
+  const { clinic } = await installWithAnswer();
+  await withdrawVisit(clinic);
+  expect(await written(clinic)).toEqual({ 'A-1': ['A-1'] });
+});
+
+test('the answer of an unchanged visit is written before it is planned again', async () => {
   const { clinic } = await installWithAnswer();
   await reloadPayers(clinic);
   expect(await written(clinic)).toEqual({ 'A-1': ['A-1'] });

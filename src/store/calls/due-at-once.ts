@@ -1,0 +1,21 @@
+/**
+ * Due times of visits and claims that planning must look at now. They have come by any clock: the
+ * computer's clock may be set before planning looks.
+ */
+import { sql } from 'kysely';
+
+/**
+ * Due at once: planning has not seen the content as it is now. Until then, no answer is written:
+ * it may be about a former coverage or another person (G8).
+ */
+export const CHANGED = 0;
+/** Due at once, and planning has seen the content. */
+const AGAIN = 1;
+
+/** The due time of a visit or claim to plan at once. One that has changed stays so. */
+export const AT_ONCE = sql<number>`case when plan_due_at = ${sql.lit(CHANGED)}
+  then ${sql.lit(CHANGED)} else ${sql.lit(AGAIN)} end`;
+
+/** The due time of a visit or claim that is closed: null, unless planning must see a change. */
+export const UNLESS_CHANGED = sql<number | null>`case when plan_due_at = ${sql.lit(CHANGED)}
+  then ${sql.lit(CHANGED)} end`;
