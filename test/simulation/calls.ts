@@ -324,12 +324,11 @@ export class Calls {
       return;
     }
     const { settle_ms } = this.#world.plan.config;
-    const is_told = first.carrier.is_known === 'surely' && !this.is_state_lost;
     this.#fail(
       `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ` +
         `${call.id} of ${iso(call.accepted_at)}. ` +
         (`The first one's request ended ${iso(first.carrier.ended_at ?? first.accepted_at)}` +
-          `${is_told ? ' with the word that it is accepted' : ''}, ` +
+          `${this.#isTold(first) ? ' with the word that it is accepted' : ''}, ` +
           `and the list showed it from ${iso(first.visible_at)}; the settle time is ` +
           `${settle_ms / 1000} s.`),
       [...about, first.external_id, first.id],
@@ -348,17 +347,28 @@ export class Calls {
 
   /** Whether eligd could not know of the first call. */
   #isExcused(first: Accepted, call: Accepted): boolean {
-    const { plan } = this.#world;
-    // No list that eligd can ask for shows it, and nothing indicates that: it is not listable.
-    const is_hidden =
-      (plan.service.list_cap !== null || (first.is_forgotten && this.is_state_lost)) &&
-      first.visible_at <= call.accepted_at &&
+    return (
+      !this.#isTold(first) &&
+      (this.#isShownLate(first) || this.#isHidden(first, call) || this.#hasWaited(first))
+    );
+  }
+
+  /**
+   * After a reply that the inquiry was accepted, no list can justify another call (docs/design.md
+   * "Absence is proven").
+   */
+  #isTold({ carrier }: Accepted): boolean {
+    return carrier.is_known === 'surely' && !this.is_state_lost;
+  }
+
+  /** Whether no list that eligd can ask for shows it, and nothing indicates that. */
+  #isHidden(first: Accepted, { accepted_at }: Accepted): boolean {
+    return (
+      (this.#world.plan.service.list_cap !== null || (first.is_forgotten && this.is_state_lost)) &&
+      first.visible_at <= accepted_at &&
       !this.#canBeFound(first) &&
-      (this.is_state_lost || !this.#unproven.has(first.external_id));
-    // After a reply that the inquiry was accepted, no list can justify another call (docs/design.md
-    // "Absence is proven").
-    const is_told = first.carrier.is_known === 'surely' && !this.is_state_lost;
-    return !is_told && (this.#isShownLate(first) || is_hidden || this.#hasWaited(first));
+      (this.is_state_lost || !this.#unproven.has(first.external_id))
+    );
   }
 
   /**
@@ -659,7 +669,11 @@ export class Calls {
     if (this.#world.plan.pms.new_codes !== 'call') return false;
     const read = before.filter(({ id }) => !this.#duplicates.has(id));
     if (read.length === 0) return false;
-    const known = read.filter((one) => !this.#isForgotten(one) || this.#adopted.has(one.id));
+    const isUnknown = (one: Accepted) =>
+      this.#isForgotten(one)
+        ? !this.#adopted.has(one.id)
+        : !this.#isTold(one) && !this.#heard.has(one.id) && this.#isHidden(one, call);
+    const known = read.filter((one) => !isUnknown(one));
     const asked = new Set(known.flatMap(codesIn));
     return codesIn(call).some((code) => !asked.has(code));
   }
