@@ -320,20 +320,15 @@ export function holdWords(hold_reason: string): string {
 function explainAsking(inquiry: CurrentInquiry): Explained {
   const { state, lookup_at, poll_at, overdue_since, reason, hold_reason } = inquiry;
   if (state === 'sending') return explained('The request is on its way to the service.');
-  if (state === 'uncertain' && reason === REFUSED_NEIGHBOR) {
-    return explained(
-      'The service rejected another inquiry of the same batch. eligd checks whether it ' +
-        'accepted this one, and sends it again if not.',
-      lookup_at,
-    );
-  }
   if (state === 'uncertain') {
-    return explained(
-      'The reply to the request was lost. eligd looks the call up at the service and sends ' +
-        'nothing again until it knows.' +
-        (hold_reason === null ? '' : ' If the service does not have it, the call stays on hold.'),
-      lookup_at,
-    );
+    const what =
+      reason === REFUSED_NEIGHBOR
+        ? 'The service rejected another inquiry of the same batch. eligd checks whether it ' +
+          'accepted this one, and sends nothing again until it knows.'
+        : 'The reply to the request was lost. eligd looks the call up at the service and sends ' +
+          'nothing again until it knows.';
+    const held = ' If the service does not have it, the call stays on hold.';
+    return explained(hold_reason === null ? what : what + held, lookup_at);
   }
   const late = overdue_since === null ? '' : ' The answer is late.';
   return explained(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CurrentInquiry, explain } from '../../src/domain/explanation.ts';
 import { OPERATOR_HOLD } from '../../src/domain/operator.ts';
+import { REFUSED_NEIGHBOR } from '../../src/domain/refusal.ts';
 
 const LOST: CurrentInquiry = {
   appointment: 7,
@@ -20,7 +21,7 @@ const LOST: CurrentInquiry = {
 };
 
 /** What the page and `eligd explain` say about a visit whose call was lost. */
-function whyOf(hold_reason: string | null): string {
+function whyOf(hold_reason: string | null, reason: string | null = null): string {
   const visit = {
     connector: 'pms',
     kind: 'appointment' as const,
@@ -31,7 +32,7 @@ function whyOf(hold_reason: string | null): string {
     starts_at: 100_000,
   };
   const progress = {
-    inquiries: [{ ...LOST, hold_reason }],
+    inquiries: [{ ...LOST, hold_reason, reason }],
     entries: [],
     deliveries: [],
     halts: [],
@@ -39,9 +40,8 @@ function whyOf(hold_reason: string | null): string {
   return explain(visit, progress, { now: 1, budget: null }).why;
 }
 
-test('a visit whose lost call is on hold says so', () => {
-  expect(whyOf(OPERATOR_HOLD)).toContain(
-    'If the service does not have it, the call stays on hold.',
-  );
-  expect(whyOf(null)).not.toContain('hold');
+test.each([null, REFUSED_NEIGHBOR])('a visit whose lost call is on hold says so', (reason) => {
+  const held = 'If the service does not have it, the call stays on hold.';
+  expect(whyOf(OPERATOR_HOLD, reason)).toContain(held);
+  expect(whyOf(null, reason)).not.toContain('hold');
 });
