@@ -12,10 +12,13 @@ export const CHANGED = 0;
 /** Due at once, and planning has seen the content. */
 const AGAIN = 1;
 
+/** What eligd failed to plan may have changed, too. */
+const MAY_HAVE_CHANGED = sql`(plan_due_at = ${sql.lit(CHANGED)} or plan_wait = 'planning_failed')`;
+
 /** The due time of a visit or claim to plan at once. One that has changed stays so. */
-export const AT_ONCE = sql<number>`case when plan_due_at = ${sql.lit(CHANGED)}
+export const AT_ONCE = sql<number>`case when ${MAY_HAVE_CHANGED}
   then ${sql.lit(CHANGED)} else ${sql.lit(AGAIN)} end`;
 
 /** The due time of a visit or claim that is closed: null, unless planning must see a change. */
-export const UNLESS_CHANGED = sql<number | null>`case when plan_due_at = ${sql.lit(CHANGED)}
+export const UNLESS_CHANGED = sql<number | null>`case when ${MAY_HAVE_CHANGED}
   then ${sql.lit(CHANGED)} end`;

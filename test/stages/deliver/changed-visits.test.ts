@@ -1,19 +1,20 @@
 /** No answer is written for a visit that has changed until planning has seen the change (G8). */
 import { expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/domain/time.ts';
-import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { ADA, finish, visit, written } from '../submit/merges.ts';
 
 const BEN = { ...ADA, id: 'P-9', first_name: 'Ben' };
+const VISIT = { kind: 'appointment', id: 1 } as const;
 const OTHER_MEMBER = { coverages: [aCoverage({ member_id: 'W3' })] };
 
 const reloadPayers = ({ store, now }: Installation) => store.write((tx) => planAllAgain(tx, now()));
 
 const withdrawVisit = ({ store, now }: Installation) =>
-  store.write((tx) => withdraw(tx, { kind: 'appointment', id: 1 }, now()));
+  store.write((tx) => withdraw(tx, VISIT, now()));
 
 /** Planning fails once, as it does because of a bug. */
 async function failPlanning(clinic: Installation): Promise<void> {
@@ -24,6 +25,11 @@ async function failPlanning(clinic: Installation): Promise<void> {
   await clinic.planNow();
   await setContent(row?.content ?? '');
 }
+
+const failPlanningThen = (operate: typeof retry) => async (clinic: Installation) => {
+  await failPlanning(clinic);
+  await clinic.store.write((tx) => operate(tx, VISIT, clinic.now()));
+};
 
 /** A visit whose answer has arrived and is not written yet. */
 async function installWithAnswer() {
@@ -45,6 +51,8 @@ const MOMENTS: [string, (clinic: Installation) => unknown][] = [
   ['after the clock was set back', (clinic) => clinic.pass(-2 * HOUR_MS)],
   ['after the payer map changed', reloadPayers],
   ['after planning failed', failPlanning],
+  ['after planning failed and a retry', failPlanningThen(retry)],
+  ['after planning failed and the office withdrew it', failPlanningThen(withdraw)],
   ['after the office withdrew it', withdrawVisit],
 ];
 test.each(
