@@ -174,11 +174,9 @@ function explainDelivered(
       null,
       verdict.map(({ next }) => next).join(' '),
     );
-  if (kind !== 'claim' || plan_due_at === null || plan_due_at >= starts_at)
-    return explained(written);
-  // A due time that has come says nothing: "at once" is 0 or 1.
-  const next_at = plan_due_at > now ? plan_due_at : null;
-  return explained(`${written} It did not settle the claim, so eligd asks again.`, next_at);
+  const is_due_later = plan_due_at !== null && plan_due_at > now && plan_due_at < starts_at;
+  if (kind !== 'claim' || !is_due_later) return explained(written);
+  return explained(`${written} It did not settle the claim, so eligd asks again.`, plan_due_at);
 }
 
 function explainAttention({ entries, inquiries, deliveries, destination }: Facts): Explained {

@@ -198,8 +198,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     changes: [
       {
         file: 'src/store/answers/deliveries.ts',
-        find: "      where('appointments.plan_due_at', 'is', null),",
-        put: "      where('appointments.id', '>', 0),",
+        find: "    where('appointments.plan_due_at', 'is distinct from', CHANGED),",
+        put: "    where('appointments.id', '>', 0),",
       },
       {
         file: 'src/daemon/steps.ts',

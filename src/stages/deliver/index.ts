@@ -83,7 +83,7 @@ const CONNECTOR_LIMITS = { first_ms: 10_000, max_ms: 15 * MINUTE_MS };
  */
 export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promise<StepResult> {
   const { store, env, connector_id } = deps;
-  const due_at = await nextDeliveryDue(store.db, connector_id);
+  const due_at = await nextDeliveryDue(store.db, connector_id, 0);
   const is_due = due_at !== null && due_at <= env.clock.now();
   const batch = is_due
     ? await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH))
@@ -95,8 +95,8 @@ export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promi
   }
   // Due deliveries that were not claimed wait for planning, which wakes this stage. Returning their
   // due time would make this loop spin.
-  const next_at =
-    batch !== null ? await nextDeliveryDue(store.db, connector_id) : is_due ? null : due_at;
+  const after = is_due && batch === null ? env.clock.now() : 0;
+  const next_at = await nextDeliveryDue(store.db, connector_id, after);
   return { did, next_at, is_away: deps.memory.failures > 0 };
 }
 

@@ -1,5 +1,4 @@
 import { appointmentHash } from '../../domain/appointment-hash.ts';
-import { errorCode } from '../../domain/errors.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import {
   expireAttention,
@@ -48,17 +47,11 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
   for (const [index, result] of results.entries()) {
     if (result.status === 'fulfilled') continue;
     const appointment = due[index];
-    const is_collision = errorCode(result.reason)?.startsWith('SQLITE_CONSTRAINT') === true;
-    if (!is_collision) logStageFailure(env, 'plan', result.reason, RETRY_MS);
+    logStageFailure(env, 'plan', result.reason, RETRY_MS);
     if (appointment === undefined) continue;
     await store.write(async (tx) => {
-      await setPlanDue(
-        tx,
-        appointment.id,
-        now + RETRY_MS,
-        is_collision ? 'other_inquiry_first' : 'planning_failed',
-      );
-      if (!is_collision) await raisePlanningFailed(tx, appointment, now);
+      await setPlanDue(tx, appointment.id, now + RETRY_MS, 'planning_failed');
+      await raisePlanningFailed(tx, appointment, now);
     });
   }
   const planned = due

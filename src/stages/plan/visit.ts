@@ -22,6 +22,7 @@ import {
   addPlanned,
   type InquiryRow,
   inquiryById,
+  unsettledTwin,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
 import {
@@ -124,6 +125,13 @@ export async function ask(
   const serving = new Set<number>();
   let wait: string | null = null;
   let plan_again_at = Number.POSITIVE_INFINITY;
+  const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
+  // The service could not tell a planned call for a former need from one for today's.
+  for (const { id } of await inquiriesOf(tx, appointment.id)) {
+    const inquiry = await inquiryById(tx, id);
+    if (inquiry?.state === 'planned' && !rank_of.has(needOf(inquiry)))
+      await leave(context, appointment, id);
+  }
   for (const coverage of decision.coverages) {
     const inquiry = await inquiryFor(context, appointment, coverage);
     if (inquiry === 'too_late') late.push(coverage);
@@ -144,7 +152,6 @@ export async function ask(
       }
     }
   }
-  const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
   for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
     if (serving.has(id)) continue;
     const inquiry = await inquiryById(tx, id);
@@ -211,6 +218,8 @@ async function inquiryFor(
   }
   // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
   if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
+  if (latest !== null && reuse === 'revive' && (await unsettledTwin(tx, latest)) !== undefined)
+    return 'other_first';
   if (latest !== null && reuse !== 'new')
     return await joinInquiry(context, appointment, coverage, { inquiry: latest, reuse });
   const before = failed === null ? newest : await makeNewest(tx, failed, now);

@@ -229,12 +229,9 @@ function dueDeliveries(tx: Tx, connector: string, now: number) {
  * another reason also counts: its coverages are the same.
  */
 function isPlanned(where: ExpressionBuilder<Tables, 'appointments'>) {
-  return where.or([
-    where('appointments.plan_due_at', 'is', null),
-    where.and([
-      where('appointments.plan_due_at', '>', CHANGED),
-      where('appointments.plan_wait', 'is distinct from', 'planning_failed'),
-    ]),
+  return where.and([
+    where('appointments.plan_due_at', 'is distinct from', CHANGED),
+    where('appointments.plan_wait', 'is distinct from', 'planning_failed'),
   ]);
 }
 
@@ -363,16 +360,21 @@ export async function countDeliveries(db: Db): Promise<Partial<Record<DeliverySt
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 }
 
-/** Returns when the connector's next delivery is due; null when there is none. */
-export async function nextDeliveryDue(db: Db, connector: string): Promise<number | null> {
-  const [row] = await NEXT_DUE(db, {}, connector);
+/** Returns when the connector's next delivery after `after` is due; null when there is none. */
+export async function nextDeliveryDue(
+  db: Db,
+  connector: string,
+  after: number,
+): Promise<number | null> {
+  const [row] = await NEXT_DUE(db, { after }, connector);
   return row?.at ?? null;
 }
 
-const NEXT_DUE = prepared()((db, _, connector: string) =>
+const NEXT_DUE = prepared<{ after: number }>()((db, place, connector: string) =>
   db
     .selectFrom('deliveries')
     .select((select) => select.fn.min('due_at').as('at'))
     .where('connector', '=', sql.lit(connector))
-    .where('state', 'in', ['pending', 'failed']),
+    .where('state', 'in', ['pending', 'failed'])
+    .where('due_at', '>', place('after')),
 );

@@ -25,9 +25,9 @@ import { endHalt, type Halt, halted, haltSubject, knowStrangers } from '../calls
 import {
   type InquiryChanges,
   type InquiryRow,
-  inquiriesByMatch,
   inquiryById,
   moveInquiries,
+  unsettledTwin,
   updateInquiry,
 } from '../calls/inquiries.ts';
 import {
@@ -53,7 +53,8 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
   );
   const retryUnserved = async (row: InquiryRow) => {
     if (served.includes(row.id)) return leaveToOther(row);
-    const first = await unsettledTwin(tx, row);
+    const may_be_sent = row.state === 'undecidable' || row.state === 'rejected';
+    const first = may_be_sent ? await unsettledTwin(tx, row) : undefined;
     return first === undefined ? retryInquiry(row) : waitForTwin(row, first);
   };
   const done = await eachInquiry(tx, subject, retryUnserved, now);
@@ -146,21 +147,6 @@ async function eachInquiry(
   for (const row of await inquiriesFor(tx, subject))
     done.push(...(await apply(tx, row, await decide(row), now)));
   return done;
-}
-
-/**
- * Returns the inquiry under way that the service could not tell from this one: the visit or the
- * claim has moved to another record of the patient. Only one of them can be under way.
- */
-async function unsettledTwin(tx: Tx, row: InquiryRow): Promise<InquiryRow | undefined> {
-  if (row.state !== 'undecidable' && row.state !== 'rejected') return undefined;
-  const alike = await inquiriesByMatch(tx, row.specialty, [row.match_key]);
-  return alike.find(
-    ({ id, external_id, state }) =>
-      id !== row.id &&
-      external_id === row.external_id &&
-      (state === 'planned' || state === 'sending' || state === 'uncertain'),
-  );
 }
 
 async function apply(

@@ -15,6 +15,11 @@ const AGAIN = 1;
 /** What eligd failed to plan may have changed, too. */
 const MAY_HAVE_CHANGED = sql`(plan_due_at = ${sql.lit(CHANGED)} or plan_wait = 'planning_failed')`;
 
+/** Returns whether planning has not seen the content of the visit or claim as it is now. */
+export function mayHaveChanged(due: { plan_due_at: number | null; plan_wait: string | null }) {
+  return due.plan_due_at === CHANGED || due.plan_wait === 'planning_failed';
+}
+
 /** The due time of a visit or claim to plan at once. One that has changed stays so. */
 export const AT_ONCE = sql<number>`case when ${MAY_HAVE_CHANGED}
   then ${sql.lit(CHANGED)} else ${sql.lit(AGAIN)} end`;

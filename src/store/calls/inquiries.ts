@@ -307,6 +307,20 @@ export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow
     .execute();
 }
 
+/**
+ * Returns the inquiry under way that the service could not tell from this one: the visit or the
+ * claim has moved to another record of the patient. Only one of them can be under way.
+ */
+export async function unsettledTwin(tx: Tx, row: InquiryRow): Promise<InquiryRow | undefined> {
+  const alike = await inquiriesByMatch(tx, row.specialty, [row.match_key]);
+  return alike.find(
+    ({ id, external_id, state }) =>
+      id !== row.id &&
+      external_id === row.external_id &&
+      (state === 'planned' || state === 'sending' || state === 'uncertain'),
+  );
+}
+
 /** Returns inquiries with these match keys, in any state. */
 export async function inquiriesByMatch(
   tx: Tx,

@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
+import { mayHaveChanged } from '../calls/due-at-once.ts';
 import type { Db } from '../engine/database.ts';
 import { type AppointmentOverview, listAppointments } from './listed-appointments.ts';
 import { withProgress } from './progress.ts';
@@ -130,7 +131,8 @@ async function withAnswers(
 
 /**
  * Returns each visit with the newest answer of the current inquiry about each coverage, first
- * coverage first.
+ * coverage first. Without any until planning has seen its last change: the answer may be about
+ * another person (G8).
  */
 export async function withNewestAnswers<Visit extends AppointmentProgress>(
   db: Db,
@@ -138,7 +140,10 @@ export async function withNewestAnswers<Visit extends AppointmentProgress>(
 ): Promise<(Visit & { answers: VisitAnswer[] })[]> {
   const inquiries = visits.flatMap(({ progress }) => progress.inquiries.map(({ id }) => id));
   const records = await latestRecords(db, [...new Set(inquiries)]);
-  return visits.map((visit) => ({ ...visit, answers: answersOf(visit, records) }));
+  return visits.map((visit) => ({
+    ...visit,
+    answers: mayHaveChanged(visit) ? [] : answersOf(visit, records),
+  }));
 }
 
 const isVisit = (

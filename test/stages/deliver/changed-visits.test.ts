@@ -1,10 +1,11 @@
 /** No answer is written for a visit that has changed until planning has seen the change (G8). */
 import { expect, test } from 'vitest';
-import { HOUR_MS } from '../../../src/domain/time.ts';
+import { claim } from '../../../connectors/conformance/examples.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
+import { connector, type Installation, install, send } from '../installation.ts';
 import { ADA, finish, visit, written } from '../submit/merges.ts';
 
 const BEN = { ...ADA, id: 'P-9', first_name: 'Ben' };
@@ -80,4 +81,94 @@ test('the answer of an unchanged visit is written before it is planned again', a
   const { clinic } = await installWithAnswer();
   await reloadPayers(clinic);
   expect(await written(clinic)).toEqual({ 'A-1': ['A-1'] });
+});
+
+/** What the connector writes for claims: claim and patient. */
+async function writtenClaims(clinic: Installation): Promise<string[]> {
+  const got: string[] = [];
+  await clinic.deliverNow({
+    ...connector(() => {}),
+    deliverClaims: async ({ deliveries }) =>
+      deliveries.map(({ key, claim: { source_id, patient } }) => {
+        got.push(`${source_id} ${patient.id}`);
+        return { key, outcome: 'delivered' as const };
+      }),
+  });
+  return got;
+}
+
+const { coverage } = claim(1);
+const CLAIM_CHANGES = [
+  ['patient', { patient: { ...BEN, birth_date: '1990-02-03' } }, []],
+  ['member ID', { coverage: { ...coverage, member_id: 'ACTIVE-2' } }, []],
+  ['first name', { patient: { ...claim(1).patient, first_name: 'Ada Maria' } }, ['C-1 P-1']],
+] as const;
+test.each(CLAIM_CHANGES)('what is written for a claim with another %s', async (...given) => {
+  const [, change, expected] = given;
+  const clinic = await install();
+  await clinic.submitNow();
+  await clinic.planNow();
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  const first = { ...claim(1), coverage: { ...coverage, member_id: 'ACTIVE-1' }, date_of_service };
+  const asked = [
+    { ...first, source_id: 'C-1', claim_number: 'N-1' },
+    { ...first, source_id: 'C-2', claim_number: 'N-2' },
+  ] as const;
+  await clinic.readClaims(asked[0]);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await finish(clinic);
+  await clinic.planNow();
+  // One changes before its answer is written, the other before its answer arrives.
+  await clinic.readClaims(asked[1]);
+  await clinic.planNow();
+  await clinic.submitNow();
+  for (const each of asked) await clinic.readClaims({ ...each, ...change });
+  await clinic.planNow();
+  await finish(clinic);
+  await clinic.planNow();
+  const others = expected.map((each) => each.replace('C-1', 'C-2'));
+  expect((await writtenClaims(clinic)).toSorted()).toEqual([...expected, ...others]);
+});
+
+test('a delivery that waits for planning does not delay the retry of another', async () => {
+  const { clinic, answered } = await installWithAnswer();
+  const other = { ...ADA, id: 'P-7', birth_date: '1990-01-01' };
+  await send(clinic, visit(clinic, 'B-1', other));
+  await finish(clinic);
+  await clinic.planNow();
+  await clinic.read({ ...answered, ...OTHER_MEMBER });
+  const failing = {
+    ...connector(() => {}),
+    deliver: async ({ deliveries }: { deliveries: { key: string }[] }) =>
+      deliveries.map(({ key }) => ({
+        key,
+        outcome: 'failed' as const,
+        is_permanent: false,
+        what: 'It is locked.',
+        next: 'Wait.',
+      })),
+  };
+  await clinic.deliverNow(failing);
+  expect((await clinic.deliverNow(failing)).next_at).toBeGreaterThan(clinic.now());
+});
+
+test('the schedule shows no answer about the former patient of a visit', async () => {
+  const { clinic, answered } = await installWithAnswer();
+  const lines: unknown[] = [];
+  const pms = {
+    ...connector(() => {}),
+    publishTable: async (each: Iterable<unknown> | AsyncIterable<unknown>) => {
+      lines.length = 0;
+      for await (const line of each) lines.push(line);
+    },
+  };
+  await clinic.deliverNow(pms);
+  const before = JSON.stringify(lines);
+  expect(before).toContain('eductible');
+  await clinic.read({ ...answered, patient: BEN, ...OTHER_MEMBER });
+  clinic.pass(HOUR_MS);
+  await clinic.deliverNow(pms);
+  expect(JSON.stringify(lines)).toContain('Ben');
+  expect(JSON.stringify(lines)).not.toContain('eductible');
 });
