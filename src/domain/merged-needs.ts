@@ -22,6 +22,7 @@ type Attempt = {
   state: InquiryState;
   service_status: string | null;
   answered_at: number | null;
+  is_ordered?: number;
 };
 
 type MergedNeed<Row> = {
@@ -40,12 +41,32 @@ export function mergeNeed<Row extends Attempt>(
   standing: readonly Row[],
   moving: readonly Row[],
 ): MergedNeed<Row> {
-  const [first, last] = isMovingBetter(standing, moving) ? [standing, moving] : [moving, standing];
+  const dropped = [furtherCall(standing, moving), furtherCall(moving, standing)].filter(
+    (row) => row !== undefined,
+  );
+  const [stays, moves] = [standing, moving].map((rows) =>
+    rows.filter((row) => !dropped.includes(row)),
+  ) as [Row[], Row[]];
+  const [first, last] = isMovingBetter(stays, moves) ? [stays, moves] : [moves, stays];
   const loser = newest(first);
   return {
-    order: [...inOrder(first), ...inOrder(last)],
-    unneeded: loser !== undefined && BRINGS_NONE.has(loser.state) ? [loser] : [],
+    order: [...dropped, ...inOrder(first), ...inOrder(last)],
+    unneeded: [...dropped, ...(loser !== undefined && BRINGS_NONE.has(loser.state) ? [loser] : [])],
   };
+}
+
+/**
+ * Returns the unsent call of a need that does not count: the other need has ended or is lost, so it
+ * is compared with the answer before the call, and planning decides about a further call again.
+ */
+function furtherCall<Row extends Attempt>(
+  rows: readonly Row[],
+  others: readonly Row[],
+): Row | undefined {
+  const [last, other] = [newest(rows), newest(others)];
+  if (last?.state !== 'planned' || last.retry > 0) return undefined;
+  if (other?.state === 'undecidable') return last;
+  return other?.state === 'answered' && last.is_ordered !== 1 ? last : undefined;
 }
 
 /** Returns whether the last attempt with an answer was successful. */
@@ -69,15 +90,18 @@ function newest<Row extends Attempt>(rows: readonly Row[]): Row | undefined {
  * that may serve; so does the next attempt after a failure, which counts the failed one.
  */
 function isMovingBetter(standing: readonly Attempt[], moving: readonly Attempt[]): boolean {
-  const [those, these] = [ranks(standing), ranks(moving)];
+  const [those, these] = [ranks(standing, moving), ranks(moving, standing)];
   const differing = these.findIndex((rank, index) => rank !== those[index]);
   return (these[differing] ?? 0) > (those[differing] ?? 0);
 }
 
 /** The first numbers of two needs are compared, then, if they are equal, the second ones. */
-function ranks(attempts: readonly Attempt[]): number[] {
+function ranks(attempts: readonly Attempt[], others: readonly Attempt[]): number[] {
   const last = newest(attempts);
   if (last === undefined) return [-1];
+  // What the office has ordered is asked although there is an answer.
+  if (last.state === 'planned' && last.is_ordered === 1 && newest(others)?.state === 'answered')
+    return [ADVANCEMENT.length];
   const rank = ADVANCEMENT.indexOf(last.state);
   if (last.state === 'planned') return [rank, last.retry > 0 || hasSuccess(attempts) ? 1 : 0];
   if (last.state !== 'answered') return [rank];

@@ -27,6 +27,8 @@ export type OperatedInquiry = {
   state: InquiryState;
   hold_reason: string | null;
   service_status: string | null;
+  /** 1: the service said that it has the call, so absence leads to no other. */
+  was_accepted?: number | null;
 };
 
 /** Columns that an operation sets; `now` is the time of the operation. */
@@ -70,7 +72,8 @@ export function retryInquiry(row: OperatedInquiry): Operation {
     case 'uncertain':
       return changed(
         `eligd looks up ${name.toLowerCase()} at the service now. It is sent again only if the ` +
-          'service provably does not have it.',
+          'service provably does not have it' +
+          (row.hold_reason === null ? '.' : ', and after "eligd release".'),
         { lookup_at: 'now' },
       );
     case 'undecidable':
@@ -150,12 +153,18 @@ export function isOnHold({ state, hold_reason }: OperatedInquiry): boolean {
 export function releaseInquiry(row: OperatedInquiry): Operation {
   const { id, state } = row;
   if (!isOnHold(row)) return unchanged(`Inquiry ${id} is not on hold.`);
+  const set = { hold_reason: null };
+  if (state === 'uncertain' && row.was_accepted === 1)
+    return changed(
+      `Inquiry ${id} is not on hold anymore. The service said that it has it, so eligd does not ` +
+        'send it again.',
+      set,
+      { note: 'released' },
+    );
   const unless = state === 'uncertain' ? ' and the service does not have it' : '';
-  return changed(
-    `Inquiry ${id} is sent when it is due, if a visit still needs it${unless}.`,
-    { hold_reason: null },
-    { note: 'released' },
-  );
+  return changed(`Inquiry ${id} is sent when it is due, if a visit still needs it${unless}.`, set, {
+    note: 'released',
+  });
 }
 
 /**

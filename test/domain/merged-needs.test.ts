@@ -39,7 +39,9 @@ test.each([
   ['a refused call does not win', 'UP', 'SR', 's2', ['m2']],
   ['an open call wins over a planned one', 'O', 'SP', 's1', ['m2']],
   ['a planned call gives way to an open one', 'UP', 'SO', 'm2', ['s2']],
-  ['an answer wins over a planned call', 'U', 'SP', 's1', ['m2']],
+  ['an answer wins over a planned call', 'S', 'P', 's1', ['m1']],
+  ['a success before a planned call wins over a failure', 'U', 'SP', 'm1', ['m2']],
+  ['of two answers, the one before a planned call does not', 'S', 'UP', 's1', ['m2']],
 ])('%s', (_, standing, moving, last, unneeded) => {
   const merged = mergeNeed(attempts('s', standing), attempts('m', moving));
   expect(merged.order.at(-1)?.id).toBe(last);

@@ -88,7 +88,7 @@ export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promi
   const batch = is_due
     ? await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH))
     : null;
-  const did = batch === null ? 0 : await deliver(deps, batch, signal);
+  const did = batch === null ? 0 : await deliver(deps, await withoutOthers(deps, batch), signal);
   if (batch === null || did < DELIVERIES_PER_BATCH) {
     await publishAttention(deps, signal);
     await publishTable(deps, signal, did);
@@ -100,11 +100,28 @@ export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promi
   return { did, next_at, is_away: deps.memory.failures > 0 };
 }
 
+/**
+ * Parks the answers about another person or member ID than their claim has now, also those that the
+ * operator retries: they must not reach the chart of another patient (G8).
+ */
+async function withoutOthers({ store, env }: DeliverDeps, batch: ClaimedBatch) {
+  const others = batch.deliveries.filter(({ is_about_other }) => is_about_other);
+  if (others.length === 0) return batch;
+  const now = env.clock.now();
+  const reason = 'The claim has another patient or member ID now than the answer is about.';
+  await store.write((tx) =>
+    settleDeliveries(tx, others, { to: 'parked', reason, due_at: now }, now),
+  );
+  const deliveries = batch.deliveries.filter(({ is_about_other }) => !is_about_other);
+  return { ...batch, deliveries } as ClaimedBatch;
+}
+
 async function deliver(
   deps: DeliverDeps,
   batch: ClaimedBatch,
   signal: AbortSignal,
 ): Promise<number> {
+  if (batch.deliveries.length === 0) return 0;
   const { store, env, connector_id, memory } = deps;
   let outcomes: DeliveryOutcome[];
   try {

@@ -18,15 +18,14 @@ import {
   parseDraft,
   readDraft,
 } from '../../domain/inquiry.ts';
-import { givenName, lettersAndDigits } from '../../domain/matching.ts';
-import { externalId, isNeedOf } from '../../domain/needs.ts';
+import { lettersAndDigits } from '../../domain/matching.ts';
+import { externalId } from '../../domain/needs.ts';
 import { finalOutcome } from '../../domain/outcome.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { ClaimDetails } from '../../records/claim-status.ts';
 import { isFinalWord } from '../../records/claim-verdict.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
-import { parkDeliveriesOf } from '../../store/answers/delivery-steps.ts';
 import {
   raiseAgain,
   replaceAttention,
@@ -52,7 +51,6 @@ import {
   type ClaimRow,
   closeAppointment,
   inquiriesOf,
-  isAwaited,
   link,
   unlink,
 } from '../../store/calls/links.ts';
@@ -80,7 +78,6 @@ export async function planClaimRow(context: PlanContext, row: ClaimRow): Promise
   const { tx, facts } = context;
   const { now } = facts;
   const about = subjectOf(row);
-  await leaveOthers(tx, row, now);
   if (row.closed_reason === 'replaced' || row.closed_reason === 'withdrawn') {
     await setPlanDue(tx, row.id, null, null);
     await resolveAttention(tx, about.subject, now);
@@ -305,28 +302,6 @@ async function revise(tx: Tx, id: number, planned: PlannedClaim, now: number): P
   const is_repaired = inquiry.hold_reason === DAMAGED_HOLD;
   await updateInquiry(tx, id, { ...content, ...(is_repaired ? { hold_reason: null } : {}) }, now);
   if (is_repaired) await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
-}
-
-/**
- * Unlinks the claim from calls that were made about another person or member: their answers are not
- * written for it (G8). Another record of the patient has the same name and birth date.
- */
-async function leaveOthers(tx: Tx, row: ClaimRow, now: number): Promise<void> {
-  const { id: claim, patient_key } = row;
-  const { patient, coverage } = row.input;
-  const today = [givenName(patient.first_name), patient.birth_date ?? '', coverage.member_id];
-  for (const { id } of await inquiriesOf(tx, claim)) {
-    const inquiry = await inquiryById(tx, id);
-    if (inquiry === null || isNeedOf(inquiry.need_base, patient_key, [coverage])) continue;
-    const draft = readDraft(inquiry.draft);
-    if (draft === null || inquiry.sent_at === null) continue;
-    const asked = [givenName(draft.patient_name), draft.dob, draft.member_id];
-    if (asked.map(lettersAndDigits).join() === today.map(lettersAndDigits).join()) continue;
-    await unlink(tx, id, claim, now);
-    const reason = 'Since the answer, the patient or the member ID of the claim has changed.';
-    await parkDeliveriesOf(tx, { appointment: claim, inquiry: id }, reason, now);
-    if (!(await isAwaited(tx, id))) await resolveAttention(tx, inquirySubject(id), now);
-  }
 }
 
 /**

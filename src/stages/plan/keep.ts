@@ -68,7 +68,12 @@ export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean
 }
 
 /** Plans a withdrawn or rejected inquiry again. */
-export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
+export async function revive(
+  tx: Tx,
+  inquiry: InquiryRow,
+  now: number,
+  hold: string | null = null,
+): Promise<void> {
   if (inquiry.state !== 'withdrawn' && inquiry.state !== 'rejected') return;
   if (inquiry.state === 'withdrawn' && inquiry.sent_at !== null) {
     // The operator withdrew it while it was unknown whether the service has it, so the service may
@@ -92,7 +97,7 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
         inquiry.state === 'rejected'
           ? 'The rejected content was corrected.'
           : 'It is needed again.',
-      set: { due_at: now, hold_reason: null },
+      set: { due_at: now, hold_reason: inquiry.state === 'rejected' ? inquiry.hold_reason : hold },
     },
     now,
   );
@@ -146,19 +151,15 @@ function leavesOutCodes(draft: InquiryDraft, former: InquiryDraft | null): boole
 }
 
 /**
- * Returns the hold of a new inquiry for the appointment. A merge of two records may have withdrawn
- * one that the operator holds. `newest`: the newest attempt for the need.
+ * Returns the hold of a call that is planned for the appointment. `held`: the ranks of the coverages
+ * whose calls the operator holds: another call for one of them is on hold, too.
  */
-export async function firstHold(
-  tx: Tx,
-  { id, missing_since }: AppointmentRow,
-  newest: InquiryRow | null,
-): Promise<string | null> {
-  if (newest !== null) {
-    const linked = new Set((await inquiriesOf(tx, id)).map((each) => each.id));
-    const attempts = (await attemptsFor(tx, newest)).filter((each) => linked.has(each.id));
-    if (attempts.some(({ hold_reason }) => hold_reason === OPERATOR_HOLD)) return OPERATOR_HOLD;
-  }
+export function firstHold(
+  { missing_since }: AppointmentRow,
+  rank: number,
+  held: ReadonlySet<number>,
+): string | null {
+  if (held.has(rank)) return OPERATOR_HOLD;
   return missing_since === null ? null : VANISHED_HOLD;
 }
 

@@ -1,6 +1,7 @@
 /** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
 
 import { externalId } from '../../domain/needs.ts';
+import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -52,7 +53,8 @@ export async function newestFor(
   const { tx } = context;
   const failed = null;
   const { need_base, benefit_year } = about.coverage;
-  const newest = await latestForNeed(tx, need_base, benefit_year);
+  const last = await latestForNeed(tx, need_base, benefit_year);
+  const newest = last === null ? null : await plannedInstead(context, last);
   if (newest === null) return { newest, latest: null, reuse: 'new', failed };
   const latest = await latestFor(context, newest, appointment, about);
   const reuse = await reuseOf(context, latest, appointment, about);
@@ -72,6 +74,19 @@ export async function newestFor(
 }
 
 /**
+ * Returns the call that is planned for the need anyway, and makes it the newest, instead of one that
+ * was withdrawn: both would be made (G1). Two lost calls may both be absent after a merge.
+ */
+async function plannedInstead(
+  { tx, facts: { now } }: PlanContext,
+  newest: InquiryRow,
+): Promise<InquiryRow | null> {
+  if (newest.state !== 'withdrawn') return newest;
+  const planned = (await attemptsFor(tx, newest)).findLast(({ state }) => state === 'planned');
+  return planned === undefined ? newest : await makeNewest(tx, planned, now);
+}
+
+/**
  * Returns the attempt to use for the visit. A further call is not made while the answer before it
  * serves (G1): it was withdrawn with its visit or by the office, or the visit no longer has the
  * codes that it was planned for. By a clock that may be wrong, no visit joins a call because its
@@ -85,7 +100,9 @@ async function latestFor(
 ): Promise<InquiryRow> {
   const { tx, facts } = context;
   const latest = await skipNeedlessRetry(tx, newest);
-  if (!mayBeTakenBack(latest) || isOrderedFor(context, appointment, latest)) return latest;
+  if (isOrderedFor(context, appointment, latest)) return latest;
+  if (!mayBeTakenBack(latest) && !(await isHeldForOthers(context, latest, appointment)))
+    return latest;
   const before = await answerBefore(tx, latest);
   if (before === null || isAttemptLeft(before, context)) return latest;
   const after = { ...about, before };
@@ -108,6 +125,17 @@ async function latestFor(
   const is_linked = (await inquiriesOf(tx, appointment.id)).some(({ id }) => id === latest.id);
   const is_new = await areNew(context, about.coverage.codes, after);
   return is_new || (is_linked && !serves) ? latest : before;
+}
+
+/** Returns whether the office holds the call for other visits: this one may not need it. */
+async function isHeldForOthers(
+  { tx }: PlanContext,
+  latest: InquiryRow,
+  { id }: AppointmentRow,
+): Promise<boolean> {
+  if (latest.hold_reason !== OPERATOR_HOLD || !mayBeTakenBack({ ...latest, hold_reason: null }))
+    return false;
+  return !(await inquiriesOf(tx, id)).some((each) => each.id === latest.id);
 }
 
 /** A visit that is away for a moment keeps the call that the office has ordered for it. */

@@ -5,6 +5,7 @@ import { LOST_REASONS, PLANNING_REASONS } from '../../domain/attention.ts';
 import { CLOCK_RETRY_MS } from '../../domain/due-times.ts';
 import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
+import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { WAITS_FOR_PAYER } from '../../domain/payer-silence.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
 import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
@@ -126,14 +127,16 @@ export async function ask(
   let wait: string | null = null;
   let plan_again_at = Number.POSITIVE_INFINITY;
   const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
-  // The service could not tell a planned call for a former need from one for today's.
-  for (const { id } of await inquiriesOf(tx, appointment.id)) {
+  const held = new Set<number>();
+  for (const { id, coverage_rank } of await inquiriesOf(tx, appointment.id)) {
     const inquiry = await inquiryById(tx, id);
+    if (inquiry?.hold_reason === OPERATOR_HOLD) held.add(coverage_rank);
+    // The service could not tell a planned call for a former need from one for today's.
     if (inquiry?.state === 'planned' && !rank_of.has(needOf(inquiry)))
       await leave(context, appointment, id);
   }
   for (const coverage of decision.coverages) {
-    const inquiry = await inquiryFor(context, appointment, coverage);
+    const inquiry = await inquiryFor(context, appointment, { coverage, held });
     if (inquiry === 'too_late') late.push(coverage);
     else if (inquiry === 'too_late_again') late.push({ ...coverage, late: coverage.late_again });
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
@@ -201,7 +204,7 @@ function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: 
 async function inquiryFor(
   context: PlanContext,
   appointment: AppointmentRow,
-  coverage: PlannedCoverage,
+  { coverage, held }: { coverage: PlannedCoverage; held: ReadonlySet<number> },
 ): Promise<InquiryRow | 'too_late' | 'too_late_again' | 'other_first' | 'clock_first'> {
   const { tx, external_id_template } = context;
   const { now, is_clock_trusted } = context.facts;
@@ -218,10 +221,11 @@ async function inquiryFor(
   }
   // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
   if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
+  const hold = firstHold(appointment, coverage.rank, held);
   if (latest !== null && reuse === 'revive' && (await unsettledTwin(tx, latest)) !== undefined)
     return 'other_first';
   if (latest !== null && reuse !== 'new')
-    return await joinInquiry(context, appointment, coverage, { inquiry: latest, reuse });
+    return await joinInquiry(context, appointment, coverage, { inquiry: latest, reuse, hold });
   const before = failed === null ? newest : await makeNewest(tx, failed, now);
   const added = await addPlanned(
     tx,
@@ -237,7 +241,7 @@ async function inquiryFor(
       match_key: draftMatchKey(coverage.draft),
       due_at: now,
       visit_at: appointment.starts_at,
-      hold_reason: await firstHold(tx, appointment, newest),
+      hold_reason: hold,
       draft: mergeDrafts([coverage.draft]),
     },
     await reasonToCall(context, latest, coverage),
@@ -268,14 +272,14 @@ async function joinInquiry(
   context: PlanContext,
   appointment: AppointmentRow,
   coverage: PlannedCoverage,
-  { inquiry, reuse }: { inquiry: InquiryRow; reuse: 'serve' | 'revive' },
+  { inquiry, reuse, hold }: { inquiry: InquiryRow; reuse: 'serve' | 'revive'; hold: string | null },
 ): Promise<InquiryRow> {
   const { tx, facts } = context;
   const { now } = facts;
   const { id, state } = inquiry;
   await linkVisit(context, appointment, coverage, id);
   await nameNextVisit(tx, 'inquiry', id, now);
-  if (reuse === 'revive') await revive(tx, inquiry, now);
+  if (reuse === 'revive') await revive(tx, inquiry, now, hold);
   await revise(context, id);
   // eligd may have given up the inquiry after its earlier visits, or poll it as rarely as they
   // allow. This visit needs the answer, too (G2).

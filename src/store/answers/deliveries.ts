@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
+import { isAboutPersonOf } from '../../domain/claim-person.ts';
 import { readAppointment, readClaim } from '../../domain/damaged.ts';
 import type { DeliveryState } from '../../domain/states.ts';
 import type { ClaimStatusRecord } from '../../records/claim-status.ts';
@@ -177,6 +178,8 @@ type WaitingDelivery = {
   notes: string[];
   revision: number;
   appointment: number;
+  /** The claim now has another patient or member ID than the answer is about (G8). */
+  is_about_other: boolean;
 };
 
 /**
@@ -272,6 +275,7 @@ async function deliveriesOf(tx: Tx, batch: string): Promise<DeliveryToWrite[]> {
     .selectFrom('deliveries')
     .innerJoin('records', 'records.id', 'deliveries.record')
     .innerJoin('appointments', 'appointments.id', 'deliveries.appointment')
+    .innerJoin('inquiries', 'inquiries.id', 'deliveries.inquiry')
     .select([
       'deliveries.id',
       'deliveries.key',
@@ -284,6 +288,9 @@ async function deliveriesOf(tx: Tx, batch: string): Promise<DeliveryToWrite[]> {
       'appointments.kind',
       'appointments.source_id',
       'appointments.starts_at',
+      'appointments.patient_key',
+      'inquiries.need_base',
+      'inquiries.draft',
       'records.revision',
       'records.record',
       'appointments.content',
@@ -296,13 +303,15 @@ async function deliveriesOf(tx: Tx, batch: string): Promise<DeliveryToWrite[]> {
   const written = await Promise.all(
     rows.map((row) => (row.kind === 'claim' ? revisionOfClaim(tx, row) : row.revision)),
   );
-  return rows.map(({ record, content, notes, coordination, ...row }, index) => ({
+  return rows.map(({ record, notes, coordination, ...row }, index) => ({
     ...row,
     revision: written[index] ?? row.revision,
     notes: JSON.parse(notes) as string[],
     coordination: coordination === null ? null : (JSON.parse(coordination) as Coordination),
     record: JSON.parse(record) as unknown,
-    input: (row.kind === 'claim' ? readClaim : readAppointment)({ ...row, content }),
+    input: row.kind === 'claim' ? readClaim(row) : readAppointment(row),
+    is_about_other:
+      row.kind === 'claim' && !isAboutPersonOf(row, { ...row, input: readClaim(row) }),
   })) as DeliveryToWrite[];
 }
 

@@ -26,7 +26,9 @@ export async function servedByOthers(
     const attempts = await attemptsFor(tx, row);
     const is_newest = attempts.at(-1)?.id === row.id;
     const others = attempts.filter(({ id }) => id !== row.id);
-    const other = underWay(others) ?? (await answeredMeanwhile(tx, row, others));
+    // What the office has ordered is asked although there is an answer.
+    const answered = row.is_ordered === 1 ? undefined : await answeredMeanwhile(tx, row, others);
+    const other = underWay(others) ?? answered;
     if (is_newest && other === undefined) continue;
     if (is_newest && other !== undefined) await putLast(tx, attempts, other, now);
     await planAgain(tx, [row.id]);

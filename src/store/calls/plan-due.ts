@@ -132,6 +132,8 @@ export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[])
           where('plan_due_at', '>=', where.ref('starts_at')),
         ]),
         where('plan_wait', 'is not', null),
+        // Planning holds a call for visits that have vanished.
+        where('missing_since', 'is not', null),
         where('id', 'in', (select) =>
           select
             .selectFrom('inquiry_appointments')

@@ -28,7 +28,9 @@ export const stageOfLink = sql<number>`case i.state
 export const isCurrentLink = sql<boolean>`i.state <> 'withdrawn' and not exists (
   select 1 from inquiry_appointments newer join inquiries n on n.id = newer.inquiry
   where newer.appointment = l.appointment and newer.coverage_rank = l.coverage_rank
-    and newer.inquiry > l.inquiry and n.state <> 'withdrawn')`;
+    and n.state <> 'withdrawn'
+    and case when n.need_base = i.need_base and n.benefit_year = i.benefit_year
+      then n.attempt > i.attempt else newer.inquiry > l.inquiry end)`;
 
 const informational = sql.join(INFORMATIONAL_REASONS.map((reason) => sql.lit(reason)));
 

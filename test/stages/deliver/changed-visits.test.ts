@@ -129,6 +129,8 @@ test.each(CLAIM_CHANGES)('what is written for a claim with another %s', async (.
   await clinic.planNow();
   const others = expected.map((each) => each.replace('C-1', 'C-2'));
   expect((await writtenClaims(clinic)).toSorted()).toEqual([...expected, ...others]);
+  await clinic.store.write((tx) => retry(tx, VISIT, clinic.now()));
+  expect(await writtenClaims(clinic)).toEqual([]);
 });
 
 test('a delivery that waits for planning does not delay the retry of another', async () => {

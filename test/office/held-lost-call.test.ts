@@ -1,0 +1,94 @@
+/** What the page offers and says about a lost call that a merge has put on hold. */
+import { expect, test } from 'vitest';
+import { OPERATOR_HOLD } from '../../src/domain/operator.ts';
+import { entryActions } from '../../src/office/entry-actions.ts';
+import { hold, release, retry } from '../../src/store/bookkeeping/operator.ts';
+import { withProgress } from '../../src/store/views/progress.ts';
+import { type Installation, install, send } from '../stages/installation.ts';
+import { labelsOf, lookUp, loseCreates } from '../stages/submit/lost-calls.ts';
+import { ends, goOn, merge, OTHER_ADA, visit } from '../stages/submit/merges.ts';
+
+/** What the page of the visit offers. */
+async function pageOf({ store }: Installation, id: number): Promise<string> {
+  const rows = await store.db
+    .selectFrom('appointments')
+    .select(['id', 'closed_reason', 'starts_at', 'plan_wait', 'plan_due_at', 'connector'])
+    .where('id', '=', id)
+    .execute();
+  const [found] = await withProgress(store.db, rows);
+  if (found === undefined) throw new Error('No such visit.');
+  const { closed_reason, progress } = found;
+  const entry = { id: 1, reason: 'unconfirmed', what: 'It happened.', next: 'Act.', words: null };
+  const target = { subject: { kind: 'appointment', id }, csrf: 'x', back: 'attention' } as const;
+  const about = { id, closed_reason, inquiries: progress.inquiries };
+  return entryActions(entry, target, { visit: id, quote: null, again: null, about }).text;
+}
+
+test('both visits of a held lost call offer its release, also that of the failed call', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'A-1'));
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  await ends(clinic, { 'B-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 2 }, clinic.now()));
+  await merge(clinic);
+  expect(await pageOf(clinic, 1)).toContain('/visit/1/release');
+  expect(await pageOf(clinic, 2)).toContain('/visit/2/release');
+  const done = await clinic.store.write((tx) =>
+    release(tx, { kind: 'appointment', id: 2 }, clinic.now()),
+  );
+  expect(done.some(({ did }) => did)).toBe(true);
+});
+
+/** The service says that it has accepted a call; then a merge puts it on hold. */
+async function acceptedAndHeld() {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, clinic.visit('Z-1'));
+  const { create } = clinic.client;
+  const lost = { cause: 'truncated', status: 200, retry_after_ms: null, accepted: true } as const;
+  clinic.client.create = async () => ({ ok: false, failure: { class: 'ambiguous', ...lost } });
+  await send(clinic, visit(clinic, 'A-1'));
+  clinic.client.create = create;
+  await clinic.read(visit(clinic, 'B-1', OTHER_ADA));
+  await clinic.planNow();
+  await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 3 }, clinic.now()));
+  await merge(clinic);
+  expect((await clinic.inquiries())[1]).toMatchObject({
+    state: 'uncertain',
+    hold_reason: OPERATOR_HOLD,
+    was_accepted: 1,
+  });
+  return clinic;
+}
+
+test('releasing an accepted call does not say that it is sent', async () => {
+  const clinic = await acceptedAndHeld();
+  const [done] = await clinic.store.write((tx) =>
+    release(tx, { kind: 'inquiry', id: 2 }, clinic.now()),
+  );
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect((await clinic.inquiries())[1]?.state).toBe('undecidable');
+  expect(done?.what).not.toContain('is sent when it is due');
+});
+
+test('trying a held lost call again does not say that it is sent again', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'A-1'));
+  await clinic.read(visit(clinic, 'B-1', OTHER_ADA));
+  await clinic.planNow();
+  await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 2 }, clinic.now()));
+  await merge(clinic);
+  const [done] = await clinic.store.write((tx) =>
+    retry(tx, { kind: 'inquiry', id: 1 }, clinic.now()),
+  );
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  expect(done?.what).toMatch(/release/);
+});
