@@ -24,7 +24,7 @@ async function pageOf({ store }: Installation, id: number): Promise<string> {
   return entryActions(entry, target, { visit: id, quote: null, again: null, about }).text;
 }
 
-test('both visits of a held lost call offer its release, also that of the failed call', async () => {
+test('both visits of a held lost call offer its release, also the failed call’s', async () => {
   const clinic = await install();
   await clinic.planNow();
   await loseCreates(clinic, 1, 'before');

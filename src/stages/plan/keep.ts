@@ -151,8 +151,8 @@ function leavesOutCodes(draft: InquiryDraft, former: InquiryDraft | null): boole
 }
 
 /**
- * Returns the hold of a call that is planned for the appointment. `held`: the ranks of the coverages
- * whose calls the operator holds: another call for one of them is on hold, too.
+ * Returns the hold of a call that is planned for the appointment. `held`: the ranks of those
+ * coverages whose calls the operator holds: another call for one of them is on hold, too.
  */
 export function firstHold(
   { missing_since }: AppointmentRow,

@@ -74,8 +74,8 @@ export async function newestFor(
 }
 
 /**
- * Returns the call that is planned for the need anyway, and makes it the newest, instead of one that
- * was withdrawn: both would be made (G1). Two lost calls may both be absent after a merge.
+ * Returns the call that is planned for the need anyway, and makes it the newest, instead of one
+ * that was withdrawn: both would be made (G1). Two lost calls may both be absent after a merge.
  */
 async function plannedInstead(
   { tx, facts: { now } }: PlanContext,

@@ -8,7 +8,7 @@ import { inquirySubject } from '../../../src/store/bookkeeping/audit.ts';
 import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
 import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, reconcile, send } from '../installation.ts';
+import { connector, type Installation, install, reconcile, send } from '../installation.ts';
 import {
   about,
   acceptAndHide,
@@ -30,6 +30,7 @@ import {
   twin,
   withhold,
 } from './lost-calls.ts';
+import { finish, visit } from './merges.ts';
 
 const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
 
@@ -887,4 +888,25 @@ test('a lost call that was withdrawn and is listed without its label is ours', a
   clinic.pass(HOUR_MS);
   await reconcile(clinic);
   expect(await clinic.attention()).not.toContain('submission_stopped');
+});
+
+test('the record of a call that is listed late says what that call asked about', async () => {
+  const clinic = await install({ policy: { new_codes: 'call' } });
+  const coded = (id: string, code: string) => ({ ...visit(clinic, id), procedure_codes: [code] });
+  await clinic.planNow();
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, coded('A-1', 'D2740'));
+  await clinic.read({ ...coded('A-1', 'D2740'), status: 'cancelled' });
+  await clinic.planNow();
+  await lookUp(clinic);
+  await clinic.read(coded('A-2', 'D1110'));
+  await clinic.planNow();
+  await show(0);
+  await reconcile(clinic);
+  await finish(clinic);
+  await clinic.planNow();
+  const asked: unknown[] = [];
+  const note = connector(({ record }) => asked.push(record.asked.benefits_codes));
+  await clinic.deliverNow(note);
+  expect(asked).toEqual([['D2740']]);
 });

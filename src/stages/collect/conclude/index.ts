@@ -1,4 +1,5 @@
 import { unanswered } from '../../../domain/attention.ts';
+import { parsed } from '../../../domain/damaged.ts';
 import { codesAsEchoed, type InquiryDraft, parseDraft } from '../../../domain/inquiry.ts';
 import { deliveryNotes } from '../../../domain/notes.ts';
 import { type FinalOutcome, finalOutcome } from '../../../domain/outcome.ts';
@@ -126,8 +127,8 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
 
 /**
  * Returns what the call asked about, at its first answer: later, retention may have erased our own
- * request. A call that this database does not know was taken over for a visit that may have other
- * codes now: planning sees to those that nobody has asked about (G8).
+ * request. A call that a list showed late, or that this database does not know, serves visits that
+ * may have other codes now: planning sees to those that nobody has asked about (G8).
  */
 async function draftAsSent(
   { tx, now }: CollectContext,
@@ -136,10 +137,11 @@ async function draftAsSent(
 ): Promise<InquiryDraft> {
   const draft = parseDraft(row.draft);
   if (draft.claim !== undefined) return draft;
-  const asked = codesAsEchoed(draft, request);
-  if (asked === draft) return draft;
   const call = (await callsOf(tx, [row.id])).find(({ role }) => role === 'serves');
-  if (call?.body !== null) return draft;
+  if (call === undefined) return draft;
+  const sent = call.body === null ? request : (parsed(call.body) as typeof request | null);
+  const asked = codesAsEchoed(draft, sent ?? {});
+  if (asked === draft) return draft;
   await updateInquiry(tx, row.id, { draft: JSON.stringify(asked) }, now);
   await planAgain(tx, [row.id]);
   return asked;
