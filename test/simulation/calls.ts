@@ -313,7 +313,7 @@ export class Calls {
     const first = this.#duplicated(before, call);
     if (first === null || this.clone_from !== null) return;
     if (merged.length > before.length && this.#duplicated(merged, call) === null) return;
-    for (const series of [before, ...this.#records.seriesAtMerge(before)]) {
+    for (const series of [before, ...this.#records.seriesAtMerge(merged)]) {
       const own = this.#duplicated(series, call);
       if (own === null) return;
       if (!this.#isExcused(own, call)) continue;
