@@ -27,20 +27,27 @@ async function plan(clinic: Installation, ...visits: Parameters<Installation['re
   await clinic.planNow();
 }
 
+/** After an old answer, a call was planned and withdrawn; a call for the other record has failed. */
+async function installWithFailedCall(): Promise<Installation> {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'SUCCESS' });
+  await finish(clinic);
+  await pass(clinic, 4);
+  await plan(clinic, visit(clinic, 'A-2'));
+  await plan(clinic, canceled(visit(clinic, 'A-2')));
+  await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  const first = (await clinic.service.ledger())[0]?.id;
+  callsEnd(clinic, ({ id }) => (id === first ? 'SUCCESS' : 'UNSUCCESSFUL'));
+  await finish(clinic);
+  return clinic;
+}
+
 test.each(RECORDS)(
   'a failed call does not replace one for an old answer if it $role in a merge',
   async (records) => {
-    const clinic = await install({ policy: { reverify_after_days: 3 } });
-    await clinic.planNow();
-    await send(clinic, visit(clinic, 'A-1'));
-    await ends(clinic, { 'A-1': 'SUCCESS' });
-    await finish(clinic);
-    await pass(clinic, 4);
-    await plan(clinic, visit(clinic, 'A-2'));
-    await plan(clinic, canceled(visit(clinic, 'A-2')));
-    await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-    await ends(clinic, { 'A-1': 'SUCCESS', 'B-1': 'UNSUCCESSFUL' });
-    await finish(clinic);
+    const clinic = await installWithFailedCall();
     await merge(clinic, records);
     await goOn(clinic);
     expect(await labelsOf(clinic)).toHaveLength(3);
@@ -51,18 +58,7 @@ test.each(RECORDS)(
 test.each(RECORDS)(
   'the next attempt follows the last failed call of a record that $role in a merge',
   async (records) => {
-    const clinic = await install({ policy: { reverify_after_days: 3 } });
-    await clinic.planNow();
-    await send(clinic, visit(clinic, 'A-1'));
-    await ends(clinic, { 'A-1': 'SUCCESS' });
-    await finish(clinic);
-    await pass(clinic, 4);
-    await plan(clinic, visit(clinic, 'A-2'));
-    await plan(clinic, canceled(visit(clinic, 'A-2')));
-    await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
-    const first = (await clinic.service.ledger())[0]?.id;
-    callsEnd(clinic, ({ id }) => (id === first ? 'SUCCESS' : 'UNSUCCESSFUL'));
-    await finish(clinic);
+    const clinic = await installWithFailedCall();
     await merge(clinic, records);
     for (let step = 0; step < 3; step += 1) {
       await goOn(clinic);
