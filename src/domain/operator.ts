@@ -146,7 +146,7 @@ export function holdInquiry({ id, state }: OperatedInquiry): Operation {
  * service does not have it.
  */
 export function isOnHold({ state, hold_reason }: OperatedInquiry): boolean {
-  return hold_reason !== null && (state === 'planned' || state === 'uncertain');
+  return hold_reason !== null && ['planned', 'uncertain', 'rejected'].includes(state);
 }
 
 /** Has an inquiry on hold sent when it is due. */

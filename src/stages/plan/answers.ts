@@ -62,6 +62,8 @@ async function deliverAnswered(
 ): Promise<void> {
   const is_there = await deliverRecord(context, inquiry, appointment, coverage_rank);
   if (!is_there || outcomeOf(inquiry.service_status) === 'successful') return;
+  // Nobody waits for it.
+  if (appointment.closed_reason === 'withdrawn') return;
   // Raise the attention item for this visit, too: the visit that the call was made for may be over.
   const about = {
     ...subjectOf(appointment),

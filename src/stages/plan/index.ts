@@ -1,4 +1,5 @@
 import { appointmentHash } from '../../domain/appointment-hash.ts';
+import { errorCode } from '../../domain/errors.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import {
   expireAttention,
@@ -47,11 +48,15 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
   for (const [index, result] of results.entries()) {
     if (result.status === 'fulfilled') continue;
     const appointment = due[index];
-    logStageFailure(env, 'plan', result.reason, RETRY_MS);
+    // Two calls that the service could not tell apart: one waits for the other.
+    const is_collision = errorCode(result.reason)?.startsWith('SQLITE_CONSTRAINT') === true;
+    if (!is_collision) logStageFailure(env, 'plan', result.reason, RETRY_MS);
     if (appointment === undefined) continue;
     await store.write(async (tx) => {
       await setPlanDue(tx, appointment.id, now + RETRY_MS, 'planning_failed');
-      await raisePlanningFailed(tx, appointment, now);
+      // What is closed needs nothing, and the office could not get rid of the item.
+      if (!is_collision && (await stillOpen(tx, [appointment.id])).length > 0)
+        await raisePlanningFailed(tx, appointment, now);
     });
   }
   const planned = due
@@ -140,7 +145,8 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
     await setPlanDue(tx, id, null, null);
     await resolveAttention(tx, appointmentSubject(id), now);
     await leaveUnsent(context, appointment);
-    await followCoverages(context, appointment);
+    // The ID of a replaced one is another patient's now: nothing is written there (G8).
+    if (closed_reason === 'withdrawn') await followCoverages(context, appointment);
     await nameNextVisit(tx, 'appointment', id, now);
     return;
   }

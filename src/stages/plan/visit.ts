@@ -130,7 +130,12 @@ export async function ask(
   const held = new Set<number>();
   for (const { id, coverage_rank } of await inquiriesOf(tx, appointment.id)) {
     const inquiry = await inquiryById(tx, id);
-    if (inquiry?.hold_reason === OPERATOR_HOLD) held.add(coverage_rank);
+    if (inquiry?.hold_reason === OPERATOR_HOLD) {
+      const { patient_key, input } = appointment;
+      const rank =
+        1 + input.coverages.findIndex((each) => isNeedOf(inquiry.need_base, patient_key, [each]));
+      held.add(rank === 0 ? coverage_rank : rank);
+    }
     // The service could not tell a planned call for a former need from one for today's.
     if (inquiry?.state === 'planned' && !rank_of.has(needOf(inquiry)))
       await leave(context, appointment, id);

@@ -6,7 +6,7 @@ import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { connector, type Installation, install, send } from '../installation.ts';
-import { ADA, finish, visit, written } from '../submit/merges.ts';
+import { ADA, COVERAGES, finish, visit, written } from '../submit/merges.ts';
 
 const BEN = { ...ADA, id: 'P-9', first_name: 'Ben' };
 const VISIT = { kind: 'appointment', id: 1 } as const;
@@ -173,4 +173,19 @@ test('the schedule shows no answer about the former patient of a visit', async (
   await clinic.deliverNow(pms);
   expect(JSON.stringify(lines)).toContain('Ben');
   expect(JSON.stringify(lines)).not.toContain('eductible');
+});
+
+test('an ID that is another patient’s now gets no answer whose coverage has moved', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const coverages = [...COVERAGES, aCoverage({ member_id: 'ACTIVE7' })];
+  const booked = { ...visit(clinic, 'A-1'), coverages };
+  await send(clinic, booked);
+  await finish(clinic);
+  await clinic.planNow();
+  await clinic.read({ ...booked, coverages: coverages.toReversed() });
+  const born = { ...BEN, birth_date: '1990-03-03' };
+  await clinic.read({ ...booked, patient: born, ...OTHER_MEMBER });
+  await clinic.planNow();
+  expect(await written(clinic)).toEqual({});
 });

@@ -1,10 +1,12 @@
 /** A visit asks another question for a while, and then the former one again. */
 import { expect, test } from 'vitest';
+import { claim } from '../../../connectors/conformance/examples.ts';
 import { MINUTE_MS } from '../../../src/domain/time.ts';
+import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { labelsOf } from '../submit/lost-calls.ts';
-import { COVERAGES, finish, OTHER_ADA, visit, written } from '../submit/merges.ts';
+import { labelsOf, loseCreates } from '../submit/lost-calls.ts';
+import { ADA, COVERAGES, ends, finish, OTHER_ADA, visit, written } from '../submit/merges.ts';
 
 /** Planning looks at the visit until nothing changes anymore. */
 async function readAndPlan(clinic: Installation, each: ReturnType<typeof visit>): Promise<void> {
@@ -68,4 +70,55 @@ test('a call that the service may have is awaited before one for a former record
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1']);
   expect(clinic.events).not.toContain('stage_failed');
+});
+
+/** The practice has the claim for this patient. */
+async function planClaim(clinic: Installation, patient: typeof ADA): Promise<void> {
+  const { coverage, ...rest } = claim(1);
+  const about = { coverage: { ...coverage, member_id: 'ACTIVE0' }, patient };
+  await clinic.readClaims({ ...rest, date_of_service: '2037-12-10', ...about });
+  await clinic.planNow();
+}
+
+test('a claim that goes back to a former record while a call is lost waits for it', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await planClaim(clinic, OTHER_ADA);
+  await planClaim(clinic, ADA);
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  await planClaim(clinic, OTHER_ADA);
+  expect(await clinic.attention()).toEqual([]);
+  expect(clinic.events).not.toContain('stage_failed');
+});
+
+test('a visit that leaves its call with the label of a lost one waits for that', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'A-2', OTHER_ADA));
+  await clinic.read(visit(clinic, 'A-1'));
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'A-2'));
+  await clinic.planNow();
+  await clinic.read({ ...visit(clinic, 'A-1'), status: 'cancelled' });
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual([]);
+  expect(clinic.events).not.toContain('stage_failed');
+});
+
+test('a withdrawn visit whose coverages were swapped has no entry about the answer', async () => {
+  const clinic = await install({ collecting: { attempts: 1 } });
+  await clinic.planNow();
+  const coverages = [...COVERAGES, aCoverage({ member_id: 'ACTIVE7' })];
+  const booked = { ...visit(clinic, 'A-1'), coverages };
+  await send(clinic, booked);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await clinic.collectAll();
+  await clinic.planNow();
+  expect(await clinic.attention()).toContain('unsuccessful');
+  await clinic.read({ ...booked, coverages: coverages.toReversed() });
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'appointment', id: 1 }, clinic.now()));
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual([]);
 });

@@ -1,6 +1,8 @@
 /** What a visit that cannot be planned does to the call that was planned for it before. */
 import { expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install } from '../installation.ts';
 
 const setContent = ({ store }: Installation, source_id: string, content: string) =>
@@ -85,3 +87,21 @@ test('a visit whose stored text is unreadable is listed, and others are planned 
   expect(await clinic.attention()).toEqual(['planning_failed']);
   expect(await callsMade(clinic)).toHaveLength(1);
 });
+
+test.each(['withdraws', 'leaves alone until it is long over'])(
+  'a damaged visit that the office %s leaves the list',
+  async (does) => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1'));
+    await clinic.planNow();
+    await cancel(clinic, 'A-1');
+    expect(await clinic.attention()).toEqual(['planning_failed']);
+    const visit = { kind: 'appointment', id: 1 } as const;
+    if (does === 'withdraws') await clinic.store.write((tx) => withdraw(tx, visit, clinic.now()));
+    else clinic.pass(60 * DAY_MS);
+    await clinic.closeOld();
+    clinic.pass(120_000);
+    await clinic.planNow();
+    expect(await clinic.attention()).toEqual([]);
+  },
+);
