@@ -27,7 +27,7 @@ async function plan(clinic: Installation, ...visits: Parameters<Installation['re
   await clinic.planNow();
 }
 
-/** After an old answer, a call was planned and withdrawn; a call for the other record has failed. */
+/** After an old answer, a planned call was withdrawn; a call for the other record has failed. */
 async function installWithFailedCall(): Promise<Installation> {
   const clinic = await install({ policy: { reverify_after_days: 3 } });
   await clinic.planNow();
