@@ -149,6 +149,12 @@ export function isOnHold({ state, hold_reason }: OperatedInquiry): boolean {
   return hold_reason !== null && ['planned', 'uncertain', 'rejected'].includes(state);
 }
 
+/** What a released call still waits for. */
+const RELEASED_IF: Partial<Record<InquiryState, string>> = {
+  uncertain: ' and the service does not have it',
+  rejected: ' and you have corrected it in your practice software',
+};
+
 /** Has an inquiry on hold sent when it is due. */
 export function releaseInquiry(row: OperatedInquiry): Operation {
   const { id, state } = row;
@@ -161,8 +167,8 @@ export function releaseInquiry(row: OperatedInquiry): Operation {
       set,
       { note: 'released' },
     );
-  const unless = state === 'uncertain' ? ' and the service does not have it' : '';
-  return changed(`Inquiry ${id} is sent when it is due, if a visit still needs it${unless}.`, set, {
+  const also = RELEASED_IF[state] ?? '';
+  return changed(`Inquiry ${id} is sent when it is due, if a visit still needs it${also}.`, set, {
     note: 'released',
   });
 }

@@ -81,8 +81,13 @@ test('the office releases a refused call that a merge has put on hold', async ()
   };
   await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
   await clinic.planNow();
-  for (const id of [1, 2])
-    await clinic.store.write((tx) => release(tx, { kind: 'appointment', id }, clinic.now()));
+  const words: string[] = [];
+  for (const id of [1, 2]) {
+    const released = { kind: 'appointment' as const, id };
+    const done = await clinic.store.write((tx) => release(tx, released, clinic.now()));
+    words.push(...done.map(({ what }) => what));
+  }
+  expect(words.join()).toContain('and you have corrected it');
   await clinic.read({ ...first, procedure_codes: ['D2740', 'D0274'] });
   await goOn(clinic);
   expect(await labelsOf(clinic)).toHaveLength(1);
