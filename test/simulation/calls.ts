@@ -349,7 +349,28 @@ export class Calls {
   #isExcused(first: Accepted, call: Accepted): boolean {
     return (
       !this.#isTold(first) &&
-      (this.#isShownLate(first) || this.#isHidden(first, call) || this.#hasWaited(first))
+      (this.#isShownLate(first) ||
+        this.#isHidden(first, call) ||
+        this.#hasWaited(first) ||
+        this.#isUnderTwinsLabel(first))
+    );
+  }
+
+  /**
+   * Whether only its label could show whose call it is, because the database lost it and its echo
+   * has no name, and eligd knows the visit of that label as the other twin's.
+   */
+  #isUnderTwinsLabel(one: Accepted): boolean {
+    const { plan, pms } = this.#world;
+    const need = this.needOf(one);
+    const visit = this.#known.get(one.external_id)?.at(-1)?.input;
+    return (
+      plan.service.is_echo_nameless &&
+      this.#isForgotten(one) &&
+      !this.#adopted.has(one.id) &&
+      need?.claim === null &&
+      visit !== undefined &&
+      pms.book.personOf(visit.patient.id) !== need.patient
     );
   }
 
@@ -383,6 +404,16 @@ export class Calls {
       !this.#adopted.has(one.id) &&
       one.external_id !== call.external_id &&
       ['UNSUCCESSFUL', 'CANCELLED'].includes(status)
+    );
+  }
+
+  /**
+   * Whether the service has forgotten the call, and eligd has read the answer of another one since:
+   * it will never hear of this one.
+   */
+  #isReplaced(one: Accepted, among: readonly Accepted[]): boolean {
+    return (
+      one.is_forgotten && among.some(({ id }) => (this.#answered_at.get(id) ?? 0) > one.accepted_at)
     );
   }
 
@@ -558,13 +589,10 @@ export class Calls {
     const isOldUnread = ({ id, accepted_at }: Accepted) =>
       accepted_at + reverify_ms <= machine_now &&
       (this.#duplicates.has(id) || this.#isUnclaimed(id));
-    // A call that the service has forgotten ends when eligd reads the answer of another one, or
-    // when the operator withdraws it.
-    const isReplaced = (one: Accepted) =>
-      isEnded(one) ||
-      (one.is_forgotten &&
-        before.some(({ id }) => (this.#answered_at.get(id) ?? 0) > one.accepted_at));
-    const serving = before.findLast((one) => !isOldUnread(one) && !isReplaced(one)) ?? last;
+    const serving =
+      before.findLast(
+        (one) => !isOldUnread(one) && !isEnded(one) && !this.#isReplaced(one, before),
+      ) ?? last;
     const ended = serving.timeline.find(({ status }) =>
       ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status),
     );
@@ -663,7 +691,8 @@ export class Calls {
 
   /**
    * Whether the call may be made because it asks about a code that none of those asked about, as
-   * far as eligd knows. It does not read the answers of duplicates, so those do not count.
+   * far as eligd knows. It does not read the answers of duplicates, so those do not count, and
+   * neither do those that the service has forgotten and that another call serves for.
    */
   #asksNewCodes(before: readonly Accepted[], call: Accepted): boolean {
     if (this.#world.plan.pms.new_codes !== 'call') return false;
@@ -673,7 +702,7 @@ export class Calls {
       this.#isForgotten(one)
         ? !this.#adopted.has(one.id)
         : !this.#isTold(one) && !this.#heard.has(one.id) && this.#isHidden(one, call);
-    const known = read.filter((one) => !isUnknown(one));
+    const known = read.filter((one) => !isUnknown(one) && !this.#isReplaced(one, read));
     const asked = new Set(known.flatMap(codesIn));
     return codesIn(call).some((code) => !asked.has(code));
   }
