@@ -105,6 +105,7 @@ export async function install({
         late_visits: 'buy',
         payer_hours: ALWAYS,
         attempts: collecting.attempts ?? 2,
+        attempt_pause_hours: (collecting.attempt_pause_ms ?? HOUR_MS) / HOUR_MS,
         ...policy,
       },
     });

@@ -8,7 +8,8 @@ import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { WAITS_FOR_PAYER } from '../../domain/payer-silence.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
-import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
+import { latestRecord } from '../../store/answers/answers.ts';
 import {
   isOnList,
   nameNextVisit,
@@ -217,11 +218,13 @@ async function inquiryFor(
     coverage,
     is_too_late: coverage.call_by < now,
   });
-  const is_too_late = coverage.call_by < callableAt(now, latest);
+  const callable_at = failed === null ? callableAt(now, latest) : await afterPause(context, failed);
+  const is_too_late = coverage.call_by < callable_at;
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
-    const is_next_attempt = latest !== null && latest.retry > 0 && latest.state !== 'answered';
+    const is_next_attempt =
+      failed !== null || (latest !== null && latest.retry > 0 && latest.state !== 'answered');
     return is_next_attempt ? 'too_late_again' : 'too_late';
   }
   // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
@@ -244,7 +247,7 @@ async function inquiryFor(
       specialty: coverage.draft.specialty,
       external_id: externalId(external_id_template, appointment.connector, appointment.source_id),
       match_key: draftMatchKey(coverage.draft),
-      due_at: now,
+      due_at: failed === null ? now : callable_at,
       visit_at: appointment.starts_at,
       hold_reason: hold,
       draft: mergeDrafts([coverage.draft]),
@@ -311,6 +314,15 @@ function callableAt(now: number, latest: InquiryRow | null): number {
   const is_waiting =
     latest.state === 'planned' || (latest.state === 'withdrawn' && latest.retry > 0);
   return is_waiting ? Math.max(now, latest.due_at) : now;
+}
+
+/** Returns when the next attempt after a failed call can be made. */
+async function afterPause(
+  { tx, facts: { now, policy } }: PlanContext,
+  failed: InquiryRow,
+): Promise<number> {
+  const failed_at = (await latestRecord(tx, failed.id))?.created_at ?? 0;
+  return Math.max(now, failed_at + policy.attempt_pause_hours * HOUR_MS);
 }
 
 async function reasonToCall(

@@ -1,10 +1,12 @@
 /** A failed call is no answer while the next attempt may follow: the visit gets that one (G2). */
 import { expect, test } from 'vitest';
+import { HOUR_MS } from '../../../src/domain/time.ts';
 import { hold, release } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { callsEnd, labelsOf } from '../submit/lost-calls.ts';
 import {
   ADA,
+  COVERAGES,
   ends,
   finish,
   goOn,
@@ -28,8 +30,11 @@ async function plan(clinic: Installation, ...visits: Parameters<Installation['re
 }
 
 /** After an old answer, a planned call was withdrawn; a call for the other record has failed. */
-async function installWithFailedCall(): Promise<Installation> {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
+async function installWithFailedCall(attempt_pause_ms = HOUR_MS): Promise<Installation> {
+  const clinic = await install({
+    policy: { reverify_after_days: 3 },
+    collecting: { attempt_pause_ms },
+  });
   await clinic.planNow();
   await send(clinic, visit(clinic, 'A-1'));
   await ends(clinic, { 'A-1': 'SUCCESS' });
@@ -66,6 +71,31 @@ test.each(RECORDS)(
     }
     // Two attempts are allowed for the question.
     expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'B-1']);
+  },
+);
+
+test.each(RECORDS)(
+  'the next attempt waits for its pause if the failed call’s record $role in a merge',
+  async (records) => {
+    const clinic = await installWithFailedCall(6 * HOUR_MS);
+    await merge(clinic, records);
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+    await pass(clinic, 0.3);
+    await clinic.submitNow();
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'B-1']);
+  },
+);
+
+test.each(RECORDS)(
+  'the office hears that no attempt comes before the visit if a record $role in a merge',
+  async (records) => {
+    const clinic = await installWithFailedCall(48 * HOUR_MS);
+    await merge(clinic, records);
+    await send(clinic, clinic.visit('C-1', { patient: records.into, coverages: COVERAGES }, 0.9));
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+    expect(await clinic.attention()).toContain('too_late_to_call');
   },
 );
 

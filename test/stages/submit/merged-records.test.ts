@@ -513,16 +513,6 @@ test('an old answer leads to no call after the merged record’s was canceled', 
   expect(await clinic.attention()).toEqual(['cancelled_by_service']);
 });
 
-test('the attempt after a merged record’s failed call comes before the visit', async () => {
-  const clinic = await installWithOldAnswer({ attempt_pause_hours: 72 });
-  await laterCallsFail(clinic);
-  await clinic.collectAll();
-  await pass(clinic, 1.5);
-  await merge(clinic);
-  await send(clinic, clinic.visit('C-1', { patient: ADA, coverages: COVERAGES }, 1.2));
-  expect(await labelsOf(clinic)).toHaveLength(3);
-});
-
 test('used-up attempts of one merged record count although another has one left', async () => {
   const third = { ...ADA, id: 'P-3' };
   const clinic = await installWithOldAnswer();

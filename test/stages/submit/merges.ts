@@ -1,5 +1,4 @@
 /** Two records of one patient, calls for both, and what the service says about them. */
-import type { Policy } from '../../../src/domain/policy.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
@@ -57,8 +56,8 @@ export async function ends(clinic: Installation, statuses: Record<string, string
 }
 
 /** One record has an answer that is about to be too old, the other a call from today. */
-export async function installWithOldAnswer(policy: Partial<Policy> = {}): Promise<Installation> {
-  const clinic = await install({ policy: { reverify_after_days: 3, ...policy } });
+export async function installWithOldAnswer(): Promise<Installation> {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
   await clinic.planNow();
   await send(clinic, visit(clinic, 'A-1'));
   await finish(clinic);
