@@ -39,6 +39,8 @@ export type CurrentInquiry = {
   lookup_at: number | null;
   poll_at: number | null;
   sent_at: number | null;
+  /** 1: the service said that it took the call. */
+  was_accepted: number | null;
   overdue_since: number | null;
   reason: string | null;
   /** 1: its connector has messages that are not read yet, and it is not sent before that. */
@@ -316,7 +318,7 @@ export function holdWords(hold_reason: string): string {
 }
 
 function explainAsking(inquiry: CurrentInquiry): Explained {
-  const { state, lookup_at, poll_at, overdue_since, reason, hold_reason } = inquiry;
+  const { state, lookup_at, poll_at, overdue_since, reason, hold_reason, was_accepted } = inquiry;
   if (state === 'sending') return explained('The request is on its way to the service.');
   if (state === 'uncertain') {
     const what =
@@ -326,7 +328,8 @@ function explainAsking(inquiry: CurrentInquiry): Explained {
         : 'The reply to the request was lost. eligd looks the call up at the service and sends ' +
           'nothing again until it knows.';
     const held = ' If the service does not have it, the call stays on hold.';
-    return explained(hold_reason === null ? what : what + held, lookup_at);
+    const may_stay_held = hold_reason !== null && was_accepted !== 1;
+    return explained(may_stay_held ? what + held : what, lookup_at);
   }
   const late = overdue_since === null ? '' : ' The answer is late.';
   return explained(

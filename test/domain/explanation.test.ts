@@ -15,13 +15,14 @@ const LOST: CurrentInquiry = {
   lookup_at: 60_000,
   poll_at: null,
   sent_at: 0,
+  was_accepted: 0,
   overdue_since: null,
   reason: null,
   has_unread: 0,
 };
 
 /** What the page and `eligd explain` say about a visit whose call was lost. */
-function whyOf(hold_reason: string | null, reason: string | null = null): string {
+function whyOf(over: Partial<CurrentInquiry>): string {
   const visit = {
     connector: 'pms',
     kind: 'appointment' as const,
@@ -32,7 +33,7 @@ function whyOf(hold_reason: string | null, reason: string | null = null): string
     starts_at: 100_000,
   };
   const progress = {
-    inquiries: [{ ...LOST, hold_reason, reason }],
+    inquiries: [{ ...LOST, ...over }],
     entries: [],
     deliveries: [],
     halts: [],
@@ -42,6 +43,9 @@ function whyOf(hold_reason: string | null, reason: string | null = null): string
 
 test.each([null, REFUSED_NEIGHBOR])('a visit whose lost call is on hold says so', (reason) => {
   const held = 'If the service does not have it, the call stays on hold.';
-  expect(whyOf(OPERATOR_HOLD, reason)).toContain(held);
-  expect(whyOf(null, reason)).not.toContain('hold');
+  const hold_reason = OPERATOR_HOLD;
+  expect(whyOf({ hold_reason, reason })).toContain(held);
+  expect(whyOf({ reason })).not.toContain('hold');
+  // eligd never makes a call again that the service said it took.
+  expect(whyOf({ hold_reason, reason, was_accepted: 1 })).not.toContain('hold');
 });

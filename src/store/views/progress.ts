@@ -63,6 +63,7 @@ async function currentInquiries(
       'i.lookup_at',
       'i.poll_at',
       'i.sent_at',
+      'i.was_accepted',
       'i.overdue_since',
       'i.reason',
       exists(
