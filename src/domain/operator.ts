@@ -68,6 +68,7 @@ const changed = (
 /** Retries an inquiry now that is waiting or was given up. */
 export function retryInquiry(row: OperatedInquiry): Operation {
   const name = `Inquiry ${row.id}`;
+  const after = row.hold_reason === null ? '' : ' after "eligd release"';
   switch (row.state) {
     case 'uncertain':
       return changed(
@@ -85,8 +86,8 @@ export function retryInquiry(row: OperatedInquiry): Operation {
       );
     case 'rejected':
       return changed(
-        `${name} is sent again unchanged. The service rejected it, so no call exists.`,
-        { due_at: 'now', hold_reason: null },
+        `${name} is sent again unchanged${after}. The service rejected it, so no call exists.`,
+        { due_at: 'now' },
         { to: 'planned', resolves: ['refused'] },
       );
     case 'open':

@@ -13,6 +13,7 @@ import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { isOnList, nameNextVisit } from '../../src/store/bookkeeping/attention.ts';
+import { releasedAt } from '../../src/store/bookkeeping/audit.ts';
 import { readHeads } from '../../src/store/bookkeeping/chain-check.ts';
 import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import { storedOfPatient } from '../../src/store/bookkeeping/legal-holds.ts';
@@ -309,6 +310,11 @@ describe('the claim of', () => {
       'a call that the service has forgotten',
       () => openWriteQueue(db).write((tx) => hasForgottenCall(tx, 1)),
       'calls USING INDEX calls_inquiry (inquiry=?)',
+    ],
+    [
+      'when the office last released a call',
+      () => openWriteQueue(db).write((tx) => releasedAt(tx, 1)),
+      'audit USING INDEX audit_subject (subject=?)',
     ],
     [
       'an attention item about an inquiry',

@@ -20,6 +20,7 @@ import {
 } from '../../domain/inquiry.ts';
 import { lettersAndDigits } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
+import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { finalOutcome } from '../../domain/outcome.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { ClaimDetails } from '../../records/claim-status.ts';
@@ -41,9 +42,11 @@ import {
 import {
   addPlanned,
   type InquiryRow,
+  inquiriesById,
   inquiryById,
   latestForNeed,
   moveInquiries,
+  unsettledTwin,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
 import { aboutInquiry } from '../../store/calls/inquiry-attention.ts';
@@ -118,16 +121,21 @@ async function ask(
 ): Promise<Next> {
   const { now, policy } = facts;
   const { draft } = planned;
+  const external_id = externalId(external_id_template, row.connector, row.source_id);
   const newest = await newestFor(tx, planned, now);
   const latest = newest === null ? null : await servingAttempt(tx, newest, draft);
+  const hold = await holdOf(tx, row, external_id, latest);
   await leaveUnsent(tx, row, latest?.id ?? null, now);
   const rest: Next = { at: row.starts_at, wait: null, last: null, entries: [] };
   if (latest !== null) {
-    await serveFrom(tx, row, { serving: latest, draft }, now);
     const comes_back =
       latest.state === 'withdrawn' ||
       (latest.state === 'rejected' && !isSameContent(latest, draft));
-    if (comes_back) await revive(tx, latest, now);
+    // The service could not tell the two apart.
+    if (comes_back && (await unsettledTwin(tx, latest)) !== undefined)
+      return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
+    await serveFrom(tx, row, { serving: latest, draft }, now);
+    if (comes_back) await revive(tx, latest, now, hold);
     await revise(tx, latest.id, planned, now);
     if (latest.state !== 'answered') return rest;
     await deliverLatest(tx, latest, row, now);
@@ -157,9 +165,10 @@ async function ask(
       retry: 0,
       patient_key: row.patient_key,
       specialty: draft.specialty,
-      external_id: externalId(external_id_template, row.connector, row.source_id),
+      external_id,
       match_key: draftMatchKey(draft),
       due_at: now,
+      hold_reason: hold,
       visit_at: planned.wanted_by,
       draft,
     },
@@ -171,6 +180,27 @@ async function ask(
   if (added === null) return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
   await serveFrom(tx, row, { serving: added, draft }, now);
   return rest;
+}
+
+/** The operator's hold stays, also on the call about the corrected claim. */
+async function holdOf(
+  tx: Tx,
+  { id }: ClaimRow,
+  external_id: string,
+  latest: InquiryRow | null,
+): Promise<string | null> {
+  // One that was withdrawn with its claim is not linked anymore.
+  if (latest?.external_id === external_id && latest.hold_reason === OPERATOR_HOLD)
+    return OPERATOR_HOLD;
+  const linked = await inquiriesOf(tx, id);
+  const rows = await inquiriesById(
+    tx,
+    linked.map((each) => each.id),
+  );
+  const is_held = rows.some(
+    ({ hold_reason, state }) => hold_reason === OPERATOR_HOLD && state !== 'withdrawn',
+  );
+  return is_held ? OPERATOR_HOLD : null;
 }
 
 /**

@@ -1,5 +1,4 @@
 import { appointmentHash } from '../../domain/appointment-hash.ts';
-import { errorCode } from '../../domain/errors.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import {
   expireAttention,
@@ -13,6 +12,7 @@ import {
   type AppointmentRow,
   closeAppointment,
   inquiriesUnder,
+  mayNeedCall,
   stillOpen,
 } from '../../store/calls/links.ts';
 import {
@@ -48,14 +48,12 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
   for (const [index, result] of results.entries()) {
     if (result.status === 'fulfilled') continue;
     const appointment = due[index];
-    // Two calls that the service could not tell apart: one waits for the other.
-    const is_collision = errorCode(result.reason)?.startsWith('SQLITE_CONSTRAINT') === true;
-    if (!is_collision) logStageFailure(env, 'plan', result.reason, RETRY_MS);
+    logStageFailure(env, 'plan', result.reason, RETRY_MS);
     if (appointment === undefined) continue;
     await store.write(async (tx) => {
       await setPlanDue(tx, appointment.id, now + RETRY_MS, 'planning_failed');
       // What is closed needs nothing, and the office could not get rid of the item.
-      if (!is_collision && (await stillOpen(tx, [appointment.id])).length > 0)
+      if (await mayNeedCall(tx, appointment.id, now))
         await raisePlanningFailed(tx, appointment, now);
     });
   }

@@ -13,12 +13,13 @@ import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import { parkDeliveriesOf } from '../../store/answers/delivery-steps.ts';
 import { type AttentionSubject, resolveAttention } from '../../store/bookkeeping/attention.ts';
-import { appointmentSubject, inquirySubject } from '../../store/bookkeeping/audit.ts';
+import { appointmentSubject, inquirySubject, releasedAt } from '../../store/bookkeeping/audit.ts';
 import { attemptsFor, withdrawNeedless } from '../../store/calls/attempts.ts';
 import {
   type InquiryRow,
   inquiryById,
   moveInquiries,
+  unsettledTwin,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
 import {
@@ -132,11 +133,9 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
     id,
     {
       ...(draft === null ? {} : { draft: JSON.stringify(draft) }),
-      external_id: labels.includes(inquiry.external_id)
-        ? inquiry.external_id
-        : (labels[0] ?? inquiry.external_id),
+      external_id: await labelFor(tx, inquiry, labels),
       visit_at: Math.min(...open_visits.map(({ starts_at }) => starts_at)),
-      hold_reason: holdReason(inquiry, open_visits, draft !== null),
+      hold_reason: await holdReason(tx, inquiry, open_visits, draft !== null),
     },
     now,
   );
@@ -144,6 +143,18 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
     await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
   // The call may have been for the codes that left it. An answer may serve the other visits (G1).
   if (draft !== null && leavesOutCodes(draft, readDraft(inquiry.draft))) await planAgain(tx, [id]);
+}
+
+/**
+ * Returns the label of an unsent inquiry: its own, if a visit that it serves has it, or that of one
+ * of those visits. It keeps its own if the service could not tell it from another inquiry under way
+ * with the new one.
+ */
+async function labelFor(tx: Tx, row: InquiryRow, labels: readonly string[]): Promise<string> {
+  if (labels.includes(row.external_id)) return row.external_id;
+  for (const external_id of labels)
+    if ((await unsettledTwin(tx, { ...row, external_id })) === undefined) return external_id;
+  return row.external_id;
 }
 
 function leavesOutCodes(draft: InquiryDraft, former: InquiryDraft | null): boolean {
@@ -163,15 +174,21 @@ export function firstHold(
   return missing_since === null ? null : VANISHED_HOLD;
 }
 
-/** Returns the hold of the inquiry. The operator's hold stays until the operator releases it. */
-function holdReason(
-  { hold_reason }: InquiryRow,
+/**
+ * Returns the hold of the inquiry. The operator's hold stays until the operator releases it; what
+ * was released after its visits had vanished stays released.
+ */
+async function holdReason(
+  tx: Tx,
+  { id, hold_reason }: InquiryRow,
   open_visits: readonly { missing_since: number | null }[],
   has_draft: boolean,
-): string | null {
+): Promise<string | null> {
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
   if (!has_draft) return DAMAGED_HOLD;
-  return open_visits.every(({ missing_since }) => missing_since !== null) ? VANISHED_HOLD : null;
+  const since = open_visits.flatMap(({ missing_since }) => missing_since ?? []);
+  if (since.length < open_visits.length) return null;
+  return ((await releasedAt(tx, id)) ?? 0) >= Math.max(...since) ? null : VANISHED_HOLD;
 }
 
 export async function reviseAll(context: PlanContext, appointment: AppointmentRow): Promise<void> {

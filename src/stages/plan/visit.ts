@@ -1,5 +1,6 @@
 /** Applies a planning decision to a visit. */
 
+import type { CoverageInput } from '../../domain/appointment.ts';
 import { notAskedAbout } from '../../domain/ask-again.ts';
 import { LOST_REASONS, PLANNING_REASONS } from '../../domain/attention.ts';
 import { CLOCK_RETRY_MS } from '../../domain/due-times.ts';
@@ -23,6 +24,7 @@ import { makeNewest } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
+  inquiriesById,
   inquiryById,
   unsettledTwin,
   updateInquiry,
@@ -128,19 +130,16 @@ export async function ask(
   let wait: string | null = null;
   let plan_again_at = Number.POSITIVE_INFINITY;
   const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
-  const held = new Set<number>();
-  for (const { id, coverage_rank } of await inquiriesOf(tx, appointment.id)) {
-    const inquiry = await inquiryById(tx, id);
-    if (inquiry?.hold_reason === OPERATOR_HOLD) {
-      const { patient_key, input } = appointment;
-      const rank =
-        1 + input.coverages.findIndex((each) => isNeedOf(inquiry.need_base, patient_key, [each]));
-      held.add(rank === 0 ? coverage_rank : rank);
-    }
-    // The service could not tell a planned call for a former need from one for today's.
-    if (inquiry?.state === 'planned' && !rank_of.has(needOf(inquiry)))
-      await leave(context, appointment, id);
-  }
+  const linked = await inquiriesOf(tx, appointment.id);
+  const former = await inquiriesById(
+    tx,
+    linked.map(({ id }) => id),
+  );
+  const held = ranksOnHold(appointment, former);
+  // The service could not tell a planned call for a former need from one for today's.
+  for (const inquiry of former)
+    if (inquiry.state === 'planned' && !rank_of.has(needOf(inquiry)))
+      await leave(context, appointment, inquiry.id);
   for (const coverage of decision.coverages) {
     const inquiry = await inquiryFor(context, appointment, { coverage, held });
     if (inquiry === 'too_late') late.push(coverage);
@@ -194,6 +193,26 @@ export async function ask(
   await setPlanDue(tx, appointment.id, next, wait ?? (is_past ? 'call_time_over' : null));
 }
 
+/**
+ * Returns the ranks of the coverages whose calls the operator holds. If such a coverage is gone, it
+ * was corrected: the visit's new coverages are on hold, wherever they are now. The birth date may
+ * have been corrected, too.
+ */
+function ranksOnHold({ input }: AppointmentRow, former: readonly InquiryRow[]): Set<number> {
+  const isAsked = ({ need_base, patient_key }: InquiryRow, coverage: CoverageInput) =>
+    isNeedOf(need_base, patient_key, [coverage]);
+  const added = input.coverages.flatMap((coverage, index) =>
+    former.some((each) => isAsked(each, coverage)) ? [] : [index + 1],
+  );
+  const held = former.filter(({ hold_reason }) => hold_reason === OPERATOR_HOLD);
+  return new Set(
+    held.flatMap((each) => {
+      const rank = 1 + input.coverages.findIndex((coverage) => isAsked(each, coverage));
+      return rank === 0 ? added : [rank];
+    }),
+  );
+}
+
 /** Returns whether the office entered the answer for a coverage that the appointment still has. */
 function isEnteredFor(
   { entered_by, need_base }: InquiryRow,
@@ -229,9 +248,21 @@ async function inquiryFor(
   }
   // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
   if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
-  const hold = firstHold(appointment, coverage.rank, held);
-  if (latest !== null && reuse === 'revive' && (await unsettledTwin(tx, latest)) !== undefined)
-    return 'other_first';
+  const label = externalId(external_id_template, appointment.connector, appointment.source_id);
+  // A visit that was away for a moment keeps its hold.
+  const hold =
+    latest?.state === 'withdrawn' &&
+    latest.hold_reason === OPERATOR_HOLD &&
+    latest.external_id === label
+      ? OPERATOR_HOLD
+      : firstHold(appointment, coverage.rank, held);
+  if (latest !== null && reuse === 'revive' && (await unsettledTwin(tx, latest)) !== undefined) {
+    // One that was never sent can go out under the label of this visit instead.
+    const is_unsent = latest.state === 'withdrawn' && latest.sent_at === null;
+    const renamed = { ...latest, external_id: label };
+    if (!is_unsent || (await unsettledTwin(tx, renamed)) !== undefined) return 'other_first';
+    await updateInquiry(tx, latest.id, { external_id: label }, now);
+  }
   if (latest !== null && reuse !== 'new')
     return await joinInquiry(context, appointment, coverage, { inquiry: latest, reuse, hold });
   const before = failed === null ? newest : await makeNewest(tx, failed, now);
@@ -245,7 +276,7 @@ async function inquiryFor(
       retry: failed === null ? 0 : failed.retry + 1,
       patient_key: appointment.patient_key,
       specialty: coverage.draft.specialty,
-      external_id: externalId(external_id_template, appointment.connector, appointment.source_id),
+      external_id: label,
       match_key: draftMatchKey(coverage.draft),
       due_at: failed === null ? now : callable_at,
       visit_at: appointment.starts_at,

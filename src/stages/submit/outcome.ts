@@ -15,7 +15,12 @@ import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attent
 import { servedByOthers, withdrawNeedless } from '../../store/calls/attempts.ts';
 import { acceptCalls, callsOf, ownersOf, settleCalls } from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
+import {
+  type InquiryRow,
+  inquiryById,
+  moveEach,
+  moveInquiries,
+} from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { replanAppointmentsOf } from '../../store/calls/plan-due.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
@@ -303,6 +308,8 @@ async function refuse(
     return;
   }
   const words = refusalWords(errors, sent);
+  // A merge of two records may have put it on hold while its request was under way.
+  const is_held = ((await inquiryById(tx, row.id))?.hold_reason ?? null) !== null;
   await moveInquiries(
     tx,
     [row.id],
@@ -320,7 +327,10 @@ async function refuse(
       reason: 'refused',
       what: `The service rejected the inquiry (${status}).`,
       words: words === '' ? null : `It said: ${words}.`,
-      next: 'Correct it in your practice software. eligd sends it again after the next export.',
+      next: is_held
+        ? 'Correct it in your practice software. It is on hold: eligd sends it again after ' +
+          '"eligd release".'
+        : 'Correct it in your practice software. eligd sends it again after the next export.',
     },
     now,
   );

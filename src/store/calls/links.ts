@@ -194,6 +194,28 @@ export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[
 }
 
 /**
+ * Returns whether the appointment may need a call: it is open, or planning could open it again,
+ * because its insurance has arrived or the payer map has changed.
+ */
+export async function mayNeedCall(tx: Tx, id: number, now: number): Promise<boolean> {
+  const row = await tx
+    .selectFrom('appointments')
+    .select('id')
+    .where('id', '=', id)
+    .where((where) =>
+      where.or([
+        where('closed_reason', 'is', null),
+        where.and([
+          where('closed_reason', 'in', ['no_coverage', 'skipped']),
+          where('starts_at', '>', now),
+        ]),
+      ]),
+    )
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
  * Closes an appointment with a reason (G2) and resolves its attention items. If planning has not
  * seen its last change, it still must (G8).
  */

@@ -132,16 +132,8 @@ export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[])
           where('plan_due_at', '>=', where.ref('starts_at')),
         ]),
         where('plan_wait', 'is not', null),
-        // Planning holds a call for visits that have vanished since its request: the office may
-        // have released one for a visit that had vanished before.
-        where('missing_since', '>', (select) =>
-          select
-            .selectFrom('inquiry_appointments')
-            .innerJoin('calls', 'calls.inquiry', 'inquiry_appointments.inquiry')
-            .select((calls) => calls.fn.max<number>('calls.sent_at').as('at'))
-            .whereRef('inquiry_appointments.appointment', '=', 'appointments.id')
-            .where('inquiry_appointments.inquiry', 'in', inquiries),
-        ),
+        // Planning holds a call for visits that have vanished.
+        where('missing_since', 'is not', null),
         where('id', 'in', (select) =>
           select
             .selectFrom('inquiry_appointments')

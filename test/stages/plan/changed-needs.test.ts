@@ -1,10 +1,11 @@
 /** A visit asks another question for a while, and then the former one again. */
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
-import { MINUTE_MS } from '../../../src/domain/time.ts';
-import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { hold, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
+import { connector, type Installation, install, send } from '../installation.ts';
 import { labelsOf, loseCreates } from '../submit/lost-calls.ts';
 import { ADA, COVERAGES, ends, finish, OTHER_ADA, visit, written } from '../submit/merges.ts';
 
@@ -90,6 +91,8 @@ test('a claim that goes back to a former record while a call is lost waits for i
   await planClaim(clinic, OTHER_ADA);
   expect(await clinic.attention()).toEqual([]);
   expect(clinic.events).not.toContain('stage_failed');
+  const rows = clinic.store.db.selectFrom('appointments').select('plan_wait');
+  expect(await rows.execute()).toEqual([{ plan_wait: 'other_inquiry_first' }]);
 });
 
 test('a visit that leaves its call with the label of a lost one waits for that', async () => {
@@ -121,4 +124,65 @@ test('a withdrawn visit whose coverages were swapped has no entry about the answ
   await clinic.store.write((tx) => withdraw(tx, { kind: 'appointment', id: 1 }, clinic.now()));
   await clinic.planNow();
   expect(await clinic.attention()).toEqual([]);
+});
+
+test('a withdrawn visit’s answer is written for the present place of its coverage', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const coverages = [...COVERAGES, aCoverage({ member_id: 'ACTIVE7' })];
+  const booked = { ...visit(clinic, 'A-1'), coverages };
+  await send(clinic, booked);
+  await finish(clinic);
+  await clinic.read({ ...booked, coverages: coverages.toReversed() });
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'appointment', id: 1 }, clinic.now()));
+  await clinic.planNow();
+  const ledger = await clinic.service.ledger();
+  const ranks: Record<string, number> = {};
+  await clinic.deliverNow(
+    connector(({ appointment, record }) => {
+      const call = ledger.find(({ id }) => id === record.inquiry_id);
+      ranks[call?.request.member_id ?? ''] = appointment.coverage_rank;
+    }),
+  );
+  expect(ranks).toEqual({ ACTIVE7: 1, ACTIVE0: 2 });
+});
+
+test('a visit does not wait for another record’s held call under a former label', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await readAndPlan(clinic, visit(clinic, 'A-3'));
+  await readAndPlan(clinic, visit(clinic, 'A-3', OTHER_ADA));
+  await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 1 }, clinic.now()));
+  await clinic.read(visit(clinic, 'A-2'));
+  await sendAll(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-2']);
+});
+
+test('the office hears of a visit whose former call cannot take another label (G2)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, visit(clinic, 'A-2', OTHER_ADA));
+  const why = { class: 'ambiguous', cause: 'timeout', status: null } as const;
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: { ...why, retry_after_ms: null, accepted: false },
+  });
+  const booked = clinic.visit('A-1', { patient: ADA, coverages: COVERAGES }, 3);
+  await clinic.read(booked);
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'A-2'));
+  await clinic.planNow();
+  await clinic.read({ ...booked, coverages: [aCoverage({ member_id: 'ACTIVE5' })] });
+  // Its own call waits for the budget.
+  const { budget } = clinic.submit.settings;
+  clinic.submit.settings.budget = { ...budget, limits: { ...budget.limits, calls_per_month: 1 } };
+  for (let hour = 0; hour < 71; hour += 1) {
+    await clinic.planNow();
+    await clinic.submitNow();
+    clinic.pass(HOUR_MS);
+  }
+  expect(clinic.events).not.toContain('stage_failed');
+  const listed = await openAttention(clinic.store.db);
+  expect(listed.map(({ appointment }) => appointment)).toContain(2);
 });

@@ -1,9 +1,13 @@
 /** What a visit that cannot be planned does to the call that was planned for it before. */
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { acceptBatch } from '../../../src/store/intake/intake.ts';
+import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install } from '../installation.ts';
+import { ADA } from '../submit/merges.ts';
 
 const setContent = ({ store }: Installation, source_id: string, content: string) =>
   store.write((tx) =>
@@ -105,3 +109,40 @@ test.each(['withdraws', 'leaves alone until it is long over'])(
     expect(await clinic.attention()).toEqual([]);
   },
 );
+
+test.each(['set state = null', 'set id = 1'])(
+  'a failure of the database in planning is logged and listed: %s',
+  async (how) => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-0'));
+    await clinic.planNow();
+    await sql`create trigger damage after insert on inquiries
+      begin update inquiries ${sql.raw(how)} where id = new.id; end`.execute(clinic.store.db);
+    await clinic.read(
+      clinic.visit('A-1', { patient: { ...clinic.visit('A-1').patient, id: 'P-9' } }),
+    );
+    await clinic.planNow();
+    expect(clinic.events).toContain('stage_failed');
+    expect(await clinic.attention()).toEqual(['planning_failed']);
+  },
+);
+
+test('a damaged visit without insurance is listed once its insurance arrives (G2)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const about = { patient: ADA, coverages: [], insurance: 'of_patient' as const };
+  await clinic.read(clinic.visit('A-1', about));
+  await clinic.planNow();
+  const say = async (key: string, ...coverages: ReturnType<typeof aCoverage>[]) => {
+    const described = { kind: 'described' as const, patient: ADA, coverages };
+    const source = { key, name: 'message', is_last: true, completeness: 'changes' as const };
+    const batch = { source, appointments: [], patients: [described], rejected: [], cursor: null };
+    await clinic.store.write((tx) => acceptBatch(tx, 'front-desk', batch, clinic.now()));
+    await clinic.planNow();
+  };
+  await say('adt:1');
+  expect(await clinic.attention()).toEqual([]);
+  await setContent(clinic, 'A-1', '{"damaged');
+  await say('adt:2', aCoverage());
+  expect(await clinic.attention()).toEqual(['planning_failed']);
+});

@@ -1,72 +1,124 @@
-/** Which calls are on hold, and which the office can release. */
+/** Which calls stay on hold until the office releases them. */
 import { expect, test } from 'vitest';
-import { hold, release } from '../../../src/store/bookkeeping/operator.ts';
+import { claim } from '../../../connectors/conformance/examples.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { hold, release, retry } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { labelsOf, lookUp, loseCreates, refuseCreates } from '../submit/lost-calls.ts';
-import { goOn, merge, OTHER_ADA, visit } from '../submit/merges.ts';
+import { labelsOf } from '../submit/lost-calls.ts';
+import { ADA, finish, goOn, merge, OTHER_ADA, visit } from '../submit/merges.ts';
 
 const VISIT = { kind: 'appointment', id: 1 } as const;
-
-/** The visit has vanished from the exports, and the office has released its call. */
-async function installReleased(): Promise<Installation> {
-  const clinic = await install();
-  await clinic.planNow();
-  await clinic.read(visit(clinic, 'A-1'));
-  await clinic.planNow();
-  await clinic.store.db
-    .updateTable('appointments')
-    .set({ missing_since: clinic.now(), plan_due_at: 1 })
-    .execute();
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect(await labelsOf(clinic)).toEqual([]);
-  await clinic.store.write((tx) => release(tx, VISIT, clinic.now()));
-  return clinic;
-}
-
-test('a released call of a vanished visit stays released if it comes back unsent', async () => {
-  const clinic = await installReleased();
-  refuseCreates(clinic, 1);
-  await clinic.submitNow();
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toEqual(['A-1']);
-});
-
-test('a released call of a vanished visit stays released if it is lost', async () => {
-  const clinic = await installReleased();
-  await loseCreates(clinic, 1, 'before');
-  await clinic.submitNow();
-  await lookUp(clinic);
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toEqual(['A-1']);
-});
 
 /** The member IDs that the service is asked about. */
 const asked = async ({ service }: Installation) =>
   (await service.ledger()).map(({ request }) => request.member_id);
 
-const [HELD, NEW] = ['ACTIVE7', 'ACTIVE8'].map((member_id) => aCoverage({ member_id })) as [
-  ReturnType<typeof aCoverage>,
-  ReturnType<typeof aCoverage>,
-];
-test.each([
-  ['the held one goes to the second place', [NEW, HELD], ['ACTIVE8']],
-  ['the held one is corrected', [NEW], []],
-])('a hold follows its coverage: %s', async (...given) => {
-  const [, coverages, expected] = given;
-  const clinic = await install();
+const HELD = aCoverage({ member_id: 'ACTIVE7' });
+const FIXED = aCoverage({ member_id: 'ACTIVE6' });
+const OTHER = aCoverage({ member_id: 'ACTIVE8' });
+
+/** The visit's only coverage, whose call the office holds. */
+async function installHeld(policy = {}) {
+  const clinic = await install({ policy });
   await clinic.planNow();
   const booked = visit(clinic, 'A-1');
   await clinic.read({ ...booked, coverages: [HELD] });
   await clinic.planNow();
   await clinic.store.write((tx) => hold(tx, VISIT, clinic.now()));
+  return { clinic, booked };
+}
+
+/** A second coverage has come later, and was asked about. */
+async function installHalfHeld(policy = {}) {
+  const { clinic, booked } = await installHeld(policy);
+  await clinic.read({ ...booked, coverages: [HELD, OTHER] });
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await asked(clinic)).toEqual(['ACTIVE8']);
+  return { clinic, booked };
+}
+
+test.each([
+  ['the held one goes to the second place', [OTHER, HELD], ['ACTIVE8']],
+  ['the held one is corrected', [OTHER], []],
+])('a hold follows its coverage: %s', async (...given) => {
+  const [, coverages, expected] = given;
+  const { clinic, booked } = await installHeld();
   await clinic.read({ ...booked, coverages });
   await goOn(clinic);
   expect(await asked(clinic)).toEqual(expected);
 });
 
-test('the office releases a refused call that a merge has put on hold', async () => {
+test('a hold follows its coverage although the visit moves to another record, too', async () => {
+  const { clinic, booked } = await installHalfHeld();
+  await clinic.read({ ...booked, patient: OTHER_ADA, coverages: [OTHER, HELD] });
+  await goOn(clinic);
+  expect(await asked(clinic)).not.toContain('ACTIVE7');
+});
+
+test('a hold follows its coverage although the birth date is corrected, too', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const booked = visit(clinic, 'A-1');
+  await send(clinic, { ...booked, coverages: [OTHER] });
+  await clinic.read({ ...booked, coverages: [OTHER, HELD] });
+  await clinic.planNow();
+  await clinic.store.write((tx) => hold(tx, VISIT, clinic.now()));
+  const patient = { ...ADA, birth_date: '1980-02-01' };
+  await clinic.read({ ...booked, patient, coverages: [OTHER, FIXED, HELD] });
+  await goOn(clinic);
+  expect(new Set(await asked(clinic))).toEqual(new Set(['ACTIVE8', 'ACTIVE6']));
+});
+
+test('a held coverage that is corrected and goes to the second place stays on hold', async () => {
+  const { clinic, booked } = await installHalfHeld();
+  await clinic.read({ ...booked, coverages: [OTHER, FIXED] });
+  await goOn(clinic);
+  expect(await asked(clinic)).toEqual(['ACTIVE8']);
+});
+
+test('the hold of a coverage that is gone does not pass to another one (G2)', async () => {
+  const { clinic, booked } = await installHalfHeld({ new_codes: 'call' });
+  await finish(clinic);
+  await clinic.read({ ...booked, coverages: [OTHER], procedure_codes: ['D2740'] });
+  await goOn(clinic);
+  expect(await asked(clinic)).toEqual(['ACTIVE8', 'ACTIVE8']);
+});
+
+test('a held visit stays on hold although its member ID is missing for a moment', async () => {
+  const { clinic, booked } = await installHeld();
+  await clinic.read({ ...booked, coverages: [{ ...HELD, member_id: '' }] });
+  await clinic.planNow();
+  await clinic.read({ ...booked, coverages: [HELD] });
+  await goOn(clinic);
+  expect(await asked(clinic)).toEqual([]);
+});
+
+test.each([
+  ['is corrected', ['ACTIVE5']],
+  ['is missing for a moment', ['', 'ACTIVE0']],
+])('a held claim stays on hold if its member ID %s', async (_, member_ids) => {
+  const clinic = await install();
+  await clinic.submitNow();
+  const { coverage, ...rest } = claim(1);
+  const given = { ...rest, patient: ADA, date_of_service: '2037-12-10' };
+  const read = async (member_id: string) => {
+    await clinic.readClaims({ ...given, coverage: { ...coverage, member_id } });
+    await clinic.planNow();
+  };
+  await read('ACTIVE0');
+  await clinic.store.write((tx) => hold(tx, VISIT, clinic.now()));
+  for (const member_id of member_ids) await read(member_id);
+  await goOn(clinic);
+  expect(await asked(clinic)).toEqual([]);
+  await clinic.store.write((tx) => release(tx, VISIT, clinic.now()));
+  await goOn(clinic);
+  expect(await asked(clinic)).toEqual([member_ids.at(-1)]);
+});
+
+/** The service refuses a call that a merge has put on hold meanwhile. */
+async function installRefusedAndHeld() {
   const clinic = await install();
   await clinic.planNow();
   const first = { ...visit(clinic, 'A-1'), procedure_codes: ['D2740'] };
@@ -80,6 +132,11 @@ test('the office releases a refused call that a merge has put on hold', async ()
     return { ok: false, failure: { class: 'refused', status: 422, errors: [] } };
   };
   await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
+  return { clinic, first };
+}
+
+test('the office releases a refused call that a merge has put on hold', async () => {
+  const { clinic, first } = await installRefusedAndHeld();
   await clinic.planNow();
   const words: string[] = [];
   for (const id of [1, 2]) {
@@ -90,5 +147,20 @@ test('the office releases a refused call that a merge has put on hold', async ()
   expect(words.join()).toContain('and you have corrected it');
   await clinic.read({ ...first, procedure_codes: ['D2740', 'D0274'] });
   await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(1);
+});
+
+test('"eligd retry" does not release a refused call, and the entry says how to', async () => {
+  const { clinic } = await installRefusedAndHeld();
+  const refused = (await openAttention(clinic.store.db)).find(({ reason }) => reason === 'refused');
+  expect(refused?.next).toContain('after "eligd release"');
+  const refused_call = { kind: 'inquiry', id: 2 } as const;
+  const [done] = await clinic.store.write((tx) => retry(tx, refused_call, clinic.now()));
+  expect(done?.what).toContain('after "eligd release"');
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual([]);
+  await clinic.store.write((tx) => release(tx, refused_call, clinic.now()));
+  await clinic.planNow();
+  await clinic.submitNow();
   expect(await labelsOf(clinic)).toHaveLength(1);
 });

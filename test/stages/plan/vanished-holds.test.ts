@@ -1,0 +1,122 @@
+/** A visit that vanished from the exports gets no call until the office releases it. */
+import { expect, test } from 'vitest';
+import { release } from '../../../src/store/bookkeeping/operator.ts';
+import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
+import { type Installation, install, send } from '../installation.ts';
+import { labelsOf, lookUp, loseCreates, refuseCreates } from '../submit/lost-calls.ts';
+import { finish, goOn, pass, visit } from '../submit/merges.ts';
+
+async function vanish(clinic: Installation, source_id: string): Promise<void> {
+  await clinic.store.db
+    .updateTable('appointments')
+    .set({ missing_since: clinic.now(), plan_due_at: 1 })
+    .where('source_id', '=', source_id)
+    .execute();
+  await clinic.planNow();
+}
+
+const releaseVisit = ({ store, now }: Installation, id: number) =>
+  store.write((tx) => release(tx, { kind: 'appointment', id }, now()));
+
+/** The office has released the call of the visit, which vanished before. */
+async function installReleased(): Promise<Installation> {
+  const clinic = await install();
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'A-1'));
+  await clinic.planNow();
+  await vanish(clinic, 'A-1');
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual([]);
+  await releaseVisit(clinic, 1);
+  return clinic;
+}
+
+test('a released call of a vanished visit stays released if it comes back unsent', async () => {
+  const clinic = await installReleased();
+  refuseCreates(clinic, 1);
+  await clinic.submitNow();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a released call of a vanished visit stays released if it is lost', async () => {
+  const clinic = await installReleased();
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  await lookUp(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a released call stays released if all visits are planned again before it', async () => {
+  const clinic = await installReleased();
+  await clinic.store.write((tx) => planAllAgain(tx, clinic.now()));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a released call is on hold again once another export of its visit is missing', async () => {
+  const clinic = await installReleased();
+  clinic.pass(60_000);
+  await vanish(clinic, 'A-1');
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test.each(['unsent', 'lost'])(
+  'a released call after an old answer stays released when it comes back %s',
+  async (how) => {
+    const clinic = await install({ policy: { reverify_after_days: 2 } });
+    await clinic.planNow();
+    await send(clinic, visit(clinic, 'A-1'));
+    await finish(clinic);
+    await pass(clinic, 3);
+    await clinic.read(visit(clinic, 'A-2'));
+    await clinic.planNow();
+    await vanish(clinic, 'A-2');
+    await releaseVisit(clinic, 2);
+    if (how === 'unsent') refuseCreates(clinic, 1);
+    else await loseCreates(clinic, 1, 'before');
+    await clinic.submitNow();
+    if (how === 'lost') await lookUp(clinic);
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'A-2']);
+  },
+);
+
+/** A lost call for a vanished visit and for one that leaves it while eligd looks for the call. */
+async function installWithLostCall(left: 'canceled' | 'without insurance'): Promise<Installation> {
+  const clinic = await install();
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'A-1'), visit(clinic, 'A-2'));
+  await clinic.planNow();
+  await vanish(clinic, 'A-1');
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
+  const canceled = { status: 'cancelled' as const };
+  await clinic.read({
+    ...visit(clinic, 'A-2'),
+    ...(left === 'canceled' ? canceled : { coverages: [] }),
+  });
+  await clinic.planNow();
+  await lookUp(clinic);
+  return clinic;
+}
+
+test.each(['canceled', 'without insurance'] as const)(
+  'a lost call for a vanished visit and a present one is on hold once the latter is %s',
+  async (left) => {
+    const clinic = await installWithLostCall(left);
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toEqual([]);
+  },
+);
+
+test('the office can release a call of a vanished visit that a canceled one had, too', async () => {
+  const clinic = await installWithLostCall('canceled');
+  await clinic.planNow();
+  await releaseVisit(clinic, 1);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
