@@ -370,7 +370,9 @@ export class Calls {
       !this.#adopted.has(one.id) &&
       need?.claim === null &&
       visit !== undefined &&
-      pms.book.personOf(visit.patient.id) !== need.patient
+      pms.book.personOf(visit.patient.id) !== need.patient &&
+      // Another patient's birth date would show that it is not that patient's.
+      pms.book.birthDatesOf(visit.patient).includes(isoDate(String(one.request.dob)))
     );
   }
 

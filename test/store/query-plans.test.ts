@@ -37,7 +37,12 @@ import {
   uncertainDue,
   waitingToSend,
 } from '../../src/store/calls/due-inquiries.ts';
-import { byServiceIds, moveInquiries, openServiceIds } from '../../src/store/calls/inquiries.ts';
+import {
+  byServiceIds,
+  moveInquiries,
+  openServiceIds,
+  unsettledTwin,
+} from '../../src/store/calls/inquiries.ts';
 import { comingVisits, sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
 import {
   dueForPlanning,
@@ -315,6 +320,14 @@ describe('the claim of', () => {
       'when the office last released a call',
       () => openWriteQueue(db).write((tx) => releasedAt(tx, 1)),
       'audit USING INDEX audit_subject (subject=?)',
+    ],
+    [
+      'the call under way that the service could not tell from another one',
+      () => {
+        const one = { id: 1, external_id: 'A-1', match_key: 'BENEFITS|W1' };
+        return openWriteQueue(db).write((tx) => unsettledTwin(tx, one));
+      },
+      'inquiries USING INDEX inquiries_unsettled (external_id=? AND match_key=?)',
     ],
     [
       'an attention item about an inquiry',

@@ -46,6 +46,7 @@ import {
   inquiryById,
   latestForNeed,
   moveInquiries,
+  passHoldOn,
   unsettledTwin,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
@@ -121,22 +122,19 @@ async function ask(
 ): Promise<Next> {
   const { now, policy } = facts;
   const { draft } = planned;
-  const external_id = externalId(external_id_template, row.connector, row.source_id);
   const newest = await newestFor(tx, planned, now);
   const latest = newest === null ? null : await servingAttempt(tx, newest, draft);
-  const hold = await holdOf(tx, row, external_id, latest);
+  const linked = await inquiriesOf(tx, row.id);
+  const former = await inquiriesById(
+    tx,
+    linked.map(({ id }) => id),
+  );
+  const hold = holdOf(former, latest);
   await leaveUnsent(tx, row, latest?.id ?? null, now);
   const rest: Next = { at: row.starts_at, wait: null, last: null, entries: [] };
+  const other_first = { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
   if (latest !== null) {
-    const comes_back =
-      latest.state === 'withdrawn' ||
-      (latest.state === 'rejected' && !isSameContent(latest, draft));
-    // The service could not tell the two apart.
-    if (comes_back && (await unsettledTwin(tx, latest)) !== undefined)
-      return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
-    await serveFrom(tx, row, { serving: latest, draft }, now);
-    if (comes_back) await revive(tx, latest, now, hold);
-    await revise(tx, latest.id, planned, now);
+    if (!(await serveAgain(tx, row, { latest, planned, hold, former }, now))) return other_first;
     if (latest.state !== 'answered') return rest;
     await deliverLatest(tx, latest, row, now);
     const said = await claimSaid(tx, latest);
@@ -165,7 +163,7 @@ async function ask(
       retry: 0,
       patient_key: row.patient_key,
       specialty: draft.specialty,
-      external_id,
+      external_id: externalId(external_id_template, row.connector, row.source_id),
       match_key: draftMatchKey(draft),
       due_at: now,
       hold_reason: hold,
@@ -177,29 +175,60 @@ async function ask(
       : 'The last answer did not settle the claim.',
     now,
   );
-  if (added === null) return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
+  if (added === null) return other_first;
   await serveFrom(tx, row, { serving: added, draft }, now);
+  if (hold !== null) await passHoldOn(tx, former, now);
   return rest;
 }
 
-/** The operator's hold stays, also on the call about the corrected claim. */
-async function holdOf(
+type Serving = {
+  latest: InquiryRow;
+  planned: PlannedClaim;
+  hold: string | null;
+  /** The inquiries that served the claim before. */
+  former: readonly InquiryRow[];
+};
+
+/**
+ * Has the newest attempt serve the claim, as it is or planned again. Returns false if another
+ * inquiry comes first, which the service could not tell from it.
+ */
+async function serveAgain(
   tx: Tx,
-  { id }: ClaimRow,
-  external_id: string,
-  latest: InquiryRow | null,
-): Promise<string | null> {
-  // One that was withdrawn with its claim is not linked anymore.
-  if (latest?.external_id === external_id && latest.hold_reason === OPERATOR_HOLD)
-    return OPERATOR_HOLD;
-  const linked = await inquiriesOf(tx, id);
-  const rows = await inquiriesById(
-    tx,
-    linked.map((each) => each.id),
-  );
-  const is_held = rows.some(
-    ({ hold_reason, state }) => hold_reason === OPERATOR_HOLD && state !== 'withdrawn',
-  );
+  row: ClaimRow,
+  { latest, planned, hold, former }: Serving,
+  now: number,
+): Promise<boolean> {
+  const { id, state, sent_at } = latest;
+  const { draft } = planned;
+  const comes_back =
+    state === 'withdrawn' || (state === 'rejected' && !isSameContent(latest, draft));
+  // What the service may have keeps its content.
+  const was_sent = state === 'withdrawn' && sent_at !== null;
+  const match_key = was_sent ? latest.match_key : draftMatchKey(draft);
+  if (comes_back || state === 'planned') {
+    if ((await unsettledTwin(tx, { ...latest, match_key })) !== undefined) {
+      // A planned one is not sent with its former content.
+      await leaveUnsent(tx, row, null, now);
+      return false;
+    }
+  }
+  await serveFrom(tx, row, { serving: latest, draft }, now);
+  if (comes_back) {
+    await updateInquiry(tx, id, { match_key }, now);
+    await revive(tx, latest, now, hold);
+    if (hold !== null) await passHoldOn(tx, former, now);
+  }
+  await revise(tx, id, planned, now);
+  return true;
+}
+
+/**
+ * Returns the operator's hold, which stays: on the call about a corrected claim, and on one that
+ * was withdrawn with its claim.
+ */
+function holdOf(former: readonly InquiryRow[], latest: InquiryRow | null): string | null {
+  const is_held = [latest, ...former].some((each) => each?.hold_reason === OPERATOR_HOLD);
   return is_held ? OPERATOR_HOLD : null;
 }
 

@@ -146,15 +146,15 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
 }
 
 /**
- * Returns the label of an unsent inquiry: its own, if a visit that it serves has it, or that of one
- * of those visits. It keeps its own if the service could not tell it from another inquiry under way
- * with the new one.
+ * Returns the label of an unsent inquiry: its own, if a visit that it serves has it, or that of the
+ * first of those visits. It keeps its own if the service could not tell it from another inquiry
+ * under way with the new one.
  */
 async function labelFor(tx: Tx, row: InquiryRow, labels: readonly string[]): Promise<string> {
-  if (labels.includes(row.external_id)) return row.external_id;
-  for (const external_id of labels)
-    if ((await unsettledTwin(tx, { ...row, external_id })) === undefined) return external_id;
-  return row.external_id;
+  const [external_id] = labels;
+  if (external_id === undefined || labels.includes(row.external_id)) return row.external_id;
+  const twin = await unsettledTwin(tx, { ...row, external_id });
+  return twin === undefined ? external_id : row.external_id;
 }
 
 function leavesOutCodes(draft: InquiryDraft, former: InquiryDraft | null): boolean {

@@ -2,48 +2,40 @@
 
 import type { CoverageInput } from '../../domain/appointment.ts';
 import { notAskedAbout } from '../../domain/ask-again.ts';
-import { LOST_REASONS, PLANNING_REASONS } from '../../domain/attention.ts';
+import { PLANNING_REASONS } from '../../domain/attention.ts';
 import { CLOCK_RETRY_MS } from '../../domain/due-times.ts';
-import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
-import { externalId, isNeedOf } from '../../domain/needs.ts';
+import { isNeedOf } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
-import { WAITS_FOR_PAYER } from '../../domain/payer-silence.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
-import { latestRecord } from '../../store/answers/answers.ts';
+import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
 import {
   isOnList,
   nameNextVisit,
-  raiseAgain,
   replaceAttention,
   resolveAttention,
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
-import { makeNewest } from '../../store/calls/attempts.ts';
 import {
-  addPlanned,
   type InquiryRow,
   inquiriesById,
   inquiryById,
-  unsettledTwin,
-  updateInquiry,
+  passHoldOn,
 } from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
   closeAppointment,
   inquiriesOf,
-  link,
   setCoverageRank,
-  unlink,
 } from '../../store/calls/links.ts';
 import { setPlanDue } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import { deliverAtRank, deliverRecord, followCoverages } from './answers.ts';
+import { deliverRecord, followCoverages } from './answers.ts';
+import { inquiryFor } from './coverage.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
-import { firstHold, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
-import { newCodes, notAsked } from './new-codes.ts';
-import { leaveFailed, mayBeReplaced, newestFor } from './reuse.ts';
+import { leave, leaveUnsent, reviseAll, subjectOf } from './keep.ts';
+import { newCodes } from './new-codes.ts';
+import { mayBeReplaced } from './reuse.ts';
 
 /**
  * How often planning returns to a visit whose new codes wait for the end of a call, that a call may
@@ -128,6 +120,7 @@ export async function ask(
   const late: PlannedCoverage[] = [];
   const serving = new Set<number>();
   let wait: string | null = null;
+  let is_on_hold = false;
   let plan_again_at = Number.POSITIVE_INFINITY;
   const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
   const linked = await inquiriesOf(tx, appointment.id);
@@ -148,6 +141,7 @@ export async function ask(
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
       serving.add(inquiry.id);
+      is_on_hold ||= inquiry.hold_reason === OPERATOR_HOLD;
       if (!is_clock_trusted || (await mayBeReplaced(tx, inquiry, coverage)))
         plan_again_at = now + LOOK_AGAIN_MS;
       const codes = await newCodes(tx, inquiry, coverage);
@@ -160,23 +154,12 @@ export async function ask(
       }
     }
   }
-  for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
-    if (serving.has(id)) continue;
-    const inquiry = await inquiryById(tx, id);
-    const coverage_rank = inquiry?.state === 'answered' ? rank_of.get(needOf(inquiry)) : undefined;
-    if (inquiry !== null && isEnteredFor(inquiry, appointment)) {
-      // The office has entered the answer, so the items about what keeps eligd from calling are
-      // obsolete.
-      if (decision.coverages.length === 0) attention.length = 0;
-    } else if (inquiry === null || coverage_rank === undefined)
-      await leave(context, appointment, id);
-    else if (coverage_rank !== before) {
-      // An earlier attempt: the service may revise its answer, which is then written to the
-      // coverage's current rank.
-      await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
-      await deliverRecord(context, inquiry, appointment, coverage_rank);
-    }
-  }
+  const is_entered = await leaveOthers(context, appointment, { serving, rank_of });
+  // The office has entered the answer, so the items about what keeps eligd from calling are
+  // obsolete.
+  if (is_entered && decision.coverages.length === 0) attention.length = 0;
+  const gone = former.filter((each) => !rank_of.has(needOf(each)));
+  if (is_on_hold) await passHoldOn(tx, gone, now);
   attention.push(...late.map((coverage) => coverage.late));
   const findings = { reasons: PLANNING_REASONS, entries: attention };
   await replaceAttention(tx, subjectOf(appointment), findings, now);
@@ -191,6 +174,31 @@ export async function ask(
   const retry_ms = wait === 'answer_age_unproven' ? CLOCK_RETRY_MS : RETRY_MS;
   const next = wait !== null ? now + retry_ms : Math.min(Math.min(...changes) + 1, plan_again_at);
   await setPlanDue(tx, appointment.id, next, wait ?? (is_past ? 'call_time_over' : null));
+}
+
+/**
+ * Unlinks what no longer serves the appointment. An answer of an earlier attempt stays: the service
+ * may revise it. Returns whether the office has entered an answer.
+ */
+async function leaveOthers(
+  context: PlanContext,
+  appointment: AppointmentRow,
+  { serving, rank_of }: { serving: ReadonlySet<number>; rank_of: ReadonlyMap<string, number> },
+): Promise<boolean> {
+  const { tx } = context;
+  let is_entered = false;
+  for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
+    if (serving.has(id)) continue;
+    const inquiry = await inquiryById(tx, id);
+    const coverage_rank = inquiry?.state === 'answered' ? rank_of.get(needOf(inquiry)) : undefined;
+    if (inquiry !== null && isEnteredFor(inquiry, appointment)) is_entered = true;
+    else if (inquiry === null || coverage_rank === undefined) await leave(context, appointment, id);
+    else if (coverage_rank !== before) {
+      await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
+      await deliverRecord(context, inquiry, appointment, coverage_rank);
+    }
+  }
+  return is_entered;
 }
 
 /**
@@ -223,147 +231,4 @@ function isEnteredFor(
 
 function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: number }): string {
   return `${need_base} ${benefit_year}`;
-}
-
-/** Returns the inquiry that serves a coverage: an existing one (G1), or a new one. */
-async function inquiryFor(
-  context: PlanContext,
-  appointment: AppointmentRow,
-  { coverage, held }: { coverage: PlannedCoverage; held: ReadonlySet<number> },
-): Promise<InquiryRow | 'too_late' | 'too_late_again' | 'other_first' | 'clock_first'> {
-  const { tx, external_id_template } = context;
-  const { now, is_clock_trusted } = context.facts;
-  const { newest, latest, reuse, failed } = await newestFor(context, appointment, {
-    coverage,
-    is_too_late: coverage.call_by < now,
-  });
-  const callable_at = failed === null ? callableAt(now, latest) : await afterPause(context, failed);
-  const is_too_late = coverage.call_by < callable_at;
-  if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
-    if (latest?.state === 'planned')
-      await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
-    const is_next_attempt =
-      failed !== null || (latest !== null && latest.retry > 0 && latest.state !== 'answered');
-    return is_next_attempt ? 'too_late_again' : 'too_late';
-  }
-  // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
-  if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
-  const label = externalId(external_id_template, appointment.connector, appointment.source_id);
-  // A visit that was away for a moment keeps its hold.
-  const hold =
-    latest?.state === 'withdrawn' &&
-    latest.hold_reason === OPERATOR_HOLD &&
-    latest.external_id === label
-      ? OPERATOR_HOLD
-      : firstHold(appointment, coverage.rank, held);
-  if (latest !== null && reuse === 'revive' && (await unsettledTwin(tx, latest)) !== undefined) {
-    // One that was never sent can go out under the label of this visit instead.
-    const is_unsent = latest.state === 'withdrawn' && latest.sent_at === null;
-    const renamed = { ...latest, external_id: label };
-    if (!is_unsent || (await unsettledTwin(tx, renamed)) !== undefined) return 'other_first';
-    await updateInquiry(tx, latest.id, { external_id: label }, now);
-  }
-  if (latest !== null && reuse !== 'new')
-    return await joinInquiry(context, appointment, coverage, { inquiry: latest, reuse, hold });
-  const before = failed === null ? newest : await makeNewest(tx, failed, now);
-  const added = await addPlanned(
-    tx,
-    {
-      connector: appointment.connector,
-      need_base: coverage.need_base,
-      benefit_year: coverage.benefit_year,
-      attempt: (before?.attempt ?? 0) + 1,
-      retry: failed === null ? 0 : failed.retry + 1,
-      patient_key: appointment.patient_key,
-      specialty: coverage.draft.specialty,
-      external_id: label,
-      match_key: draftMatchKey(coverage.draft),
-      due_at: failed === null ? now : callable_at,
-      visit_at: appointment.starts_at,
-      hold_reason: hold,
-      draft: mergeDrafts([coverage.draft]),
-    },
-    await reasonToCall(context, latest, coverage),
-    now,
-  );
-  if (added === null) {
-    const latest_again = newest === null ? null : await inquiryById(tx, newest.id);
-    if (failed !== null && latest_again !== null) await makeNewest(tx, latest_again, now);
-    return 'other_first';
-  }
-  if (failed !== null) await leaveFailed(tx, failed, now);
-  await linkVisit(context, appointment, coverage, added.id);
-  return added;
-}
-
-async function linkVisit(
-  { tx, facts }: PlanContext,
-  appointment: AppointmentRow,
-  { rank, draft }: PlannedCoverage,
-  inquiry: number,
-): Promise<void> {
-  const join = { inquiry, appointment: appointment.id, coverage_rank: rank, draft };
-  await link(tx, join, facts.now);
-}
-
-/** Has an existing inquiry serve the visit, too, as it is or planned again. Returns it. */
-async function joinInquiry(
-  context: PlanContext,
-  appointment: AppointmentRow,
-  coverage: PlannedCoverage,
-  { inquiry, reuse, hold }: { inquiry: InquiryRow; reuse: 'serve' | 'revive'; hold: string | null },
-): Promise<InquiryRow> {
-  const { tx, facts } = context;
-  const { now } = facts;
-  const { id, state } = inquiry;
-  await linkVisit(context, appointment, coverage, id);
-  await nameNextVisit(tx, 'inquiry', id, now);
-  if (reuse === 'revive') await revive(tx, inquiry, now, hold);
-  await revise(context, id);
-  // eligd may have given up the inquiry after its earlier visits, or poll it as rarely as they
-  // allow. This visit needs the answer, too (G2).
-  const is_sooner = appointment.starts_at > now && appointment.starts_at < inquiry.visit_at;
-  if (state === 'open' && (inquiry.poll_at === null || is_sooner)) {
-    await updateInquiry(tx, id, { poll_at: now, visit_at: appointment.starts_at }, now);
-    await resolveAttention(tx, inquirySubject(id), now, ['no_answer']);
-  }
-  // Raise the attention item for this visit, too: the visit that the inquiry was sent for may be
-  // over.
-  const about = { ...subjectOf(appointment), inquiry: id, subject: inquirySubject(id) };
-  if (reuse === 'serve' && state === 'rejected') await raiseAgain(tx, about, ['refused'], now);
-  if (state === 'undecidable') await raiseAgain(tx, about, LOST_REASONS, now);
-  await deliverAtRank(context, inquiry, appointment, coverage.rank);
-  return (reuse === 'revive' ? await inquiryById(tx, id) : null) ?? inquiry;
-}
-
-/**
- * Returns when a call for the need can be made: now, or after the pause before the next attempt.
- * The office hears at once if that is too late. A call that waits for its payer may be made sooner.
- */
-function callableAt(now: number, latest: InquiryRow | null): number {
-  if (latest === null || latest.reason === WAITS_FOR_PAYER) return now;
-  const is_waiting =
-    latest.state === 'planned' || (latest.state === 'withdrawn' && latest.retry > 0);
-  return is_waiting ? Math.max(now, latest.due_at) : now;
-}
-
-/** Returns when the next attempt after a failed call can be made. */
-async function afterPause(
-  { tx, facts: { now, policy } }: PlanContext,
-  failed: InquiryRow,
-): Promise<number> {
-  const failed_at = (await latestRecord(tx, failed.id))?.created_at ?? 0;
-  return Math.max(now, failed_at + policy.attempt_pause_hours * HOUR_MS);
-}
-
-async function reasonToCall(
-  { tx, facts }: PlanContext,
-  latest: InquiryRow | null,
-  coverage: PlannedCoverage,
-): Promise<string> {
-  if (latest === null) return 'The visit is within the look-ahead window.';
-  const codes = facts.policy.new_codes === 'call' ? await notAsked(tx, coverage, latest) : [];
-  return codes.length > 0
-    ? `No call has asked about ${codes.join(', ')} yet (policy.new_codes).`
-    : 'The last answer is too old for this visit.';
 }

@@ -15,12 +15,7 @@ import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attent
 import { servedByOthers, withdrawNeedless } from '../../store/calls/attempts.ts';
 import { acceptCalls, callsOf, ownersOf, settleCalls } from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import {
-  type InquiryRow,
-  inquiryById,
-  moveEach,
-  moveInquiries,
-} from '../../store/calls/inquiries.ts';
+import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { replanAppointmentsOf } from '../../store/calls/plan-due.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
@@ -308,8 +303,6 @@ async function refuse(
     return;
   }
   const words = refusalWords(errors, sent);
-  // A merge of two records may have put it on hold while its request was under way.
-  const is_held = ((await inquiryById(tx, row.id))?.hold_reason ?? null) !== null;
   await moveInquiries(
     tx,
     [row.id],
@@ -327,10 +320,10 @@ async function refuse(
       reason: 'refused',
       what: `The service rejected the inquiry (${status}).`,
       words: words === '' ? null : `It said: ${words}.`,
-      next: is_held
-        ? 'Correct it in your practice software. It is on hold: eligd sends it again after ' +
-          '"eligd release".'
-        : 'Correct it in your practice software. eligd sends it again after the next export.',
+      // A merge of two records may have put it on hold while its request was under way.
+      next:
+        'Correct it in your practice software. eligd sends it again after the next export, or, ' +
+        'if it is on hold, after "eligd release".',
     },
     now,
   );

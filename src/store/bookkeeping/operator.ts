@@ -34,6 +34,7 @@ import {
   appointmentsOf,
   closeAppointment,
   inquiriesOf,
+  mayNeedCall,
   stillOpen,
   unlink,
 } from '../calls/links.ts';
@@ -78,14 +79,15 @@ export async function hold(tx: Tx, subject: Operand, now: number): Promise<Done[
 
 /**
  * Releases inquiries on hold, planned or lost ones, and has their visits planned again: they may
- * need them no longer (G1). Not so if all have vanished, for which planning would hold them again.
+ * need them no longer (G1).
  */
 export async function release(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   const done = await eachInquiry(tx, subject, releaseInquiry, now);
-  for (const { id } of await inquiriesFor(tx, subject)) {
-    const visits = await appointmentsOf(tx, id);
-    if (visits.some(({ missing_since }) => missing_since === null)) await planAgain(tx, [id]);
-  }
+  const released = await inquiriesFor(tx, subject);
+  await planAgain(
+    tx,
+    released.map(({ id }) => id),
+  );
   return done;
 }
 
@@ -105,7 +107,9 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
     done.push(...(await apply(tx, row, withdrawInquiry(row, is_needed), now)));
     if (is_needed) await planAgain(tx, [row.id]);
   }
-  for (const id of await stillOpen(tx, appointments)) {
+  for (const id of appointments) {
+    // One without insurance may be on the list because it cannot be planned.
+    if (!(await mayNeedCall(tx, id))) continue;
     await closeAppointment(tx, id, 'withdrawn', now);
     done.push(WITHDRAWN);
   }

@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
+import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { type InquiryState, isInquiryStep } from '../../domain/states.ts';
 import { resolveAttention } from '../bookkeeping/attention.ts';
@@ -311,14 +312,31 @@ export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow
  * Returns the inquiry under way that the service could not tell from this one: the visit or the
  * claim has moved to another record of the patient. Only one of them can be under way.
  */
-export async function unsettledTwin(tx: Tx, row: InquiryRow): Promise<InquiryRow | undefined> {
-  const alike = await inquiriesByMatch(tx, row.specialty, [row.match_key]);
-  return alike.find(
-    ({ id, external_id, state }) =>
-      id !== row.id &&
-      external_id === row.external_id &&
-      (state === 'planned' || state === 'sending' || state === 'uncertain'),
-  );
+export async function unsettledTwin(
+  tx: Tx,
+  row: Pick<InquiryRow, 'id' | 'external_id' | 'match_key'>,
+): Promise<InquiryRow | undefined> {
+  const { id, external_id, match_key } = row;
+  const alike = await UNSETTLED(tx, { external_id, match_key });
+  return alike.find((each) => each.id !== id);
+}
+
+// As the unique index has it: of every specialty.
+const UNSETTLED = prepared<{ external_id: string; match_key: string }>()((tx, place) =>
+  tx
+    .selectFrom('inquiries_with_call')
+    .selectAll()
+    .where('external_id', '=', place('external_id'))
+    .where('match_key', '=', place('match_key'))
+    .where(sql<boolean>`state in ('planned', 'sending', 'uncertain')`),
+);
+
+/** Ends the operator's hold on withdrawn inquiries: it has passed to another one. */
+export async function passHoldOn(tx: Tx, rows: readonly InquiryRow[], now: number): Promise<void> {
+  const ids = rows.map(({ id }) => id);
+  for (const { id, state, hold_reason } of await inquiriesById(tx, ids))
+    if (state === 'withdrawn' && hold_reason === OPERATOR_HOLD)
+      await updateInquiry(tx, id, { hold_reason: null }, now);
 }
 
 /** Returns inquiries with these match keys, in any state. */

@@ -1,7 +1,10 @@
 /** A failed call is no answer while the next attempt may follow: the visit gets that one (G2). */
 import { expect, test } from 'vitest';
-import { HOUR_MS } from '../../../src/domain/time.ts';
+import { dueLimits } from '../../../src/domain/due-times.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { hold, release } from '../../../src/store/bookkeeping/operator.ts';
+import { correctDueTimes } from '../../../src/store/calls/clock-set.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { callsEnd, labelsOf } from '../submit/lost-calls.ts';
 import {
@@ -29,8 +32,14 @@ async function plan(clinic: Installation, ...visits: Parameters<Installation['re
   await clinic.planNow();
 }
 
-/** After an old answer, a planned call was withdrawn; a call for the other record has failed. */
-async function installWithFailedCall(attempt_pause_ms = HOUR_MS): Promise<Installation> {
+/**
+ * After an old answer, a planned call was withdrawn; a call for the other record has failed, when
+ * the clock was ahead by so many days.
+ */
+async function installWithFailedCall(
+  attempt_pause_ms = HOUR_MS,
+  ahead_days = 0,
+): Promise<Installation> {
   const clinic = await install({
     policy: { reverify_after_days: 3 },
     collecting: { attempt_pause_ms },
@@ -45,7 +54,12 @@ async function installWithFailedCall(attempt_pause_ms = HOUR_MS): Promise<Instal
   await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
   const first = (await clinic.service.ledger())[0]?.id;
   callsEnd(clinic, ({ id }) => (id === first ? 'SUCCESS' : 'UNSUCCESSFUL'));
+  clinic.pass(ahead_days * DAY_MS);
   await finish(clinic);
+  if (ahead_days > 0) {
+    clinic.pass(-ahead_days * DAY_MS);
+    await clinic.store.write((tx) => correctDueTimes(tx, dueLimits(5 * MINUTE_MS, clinic.now())));
+  }
   return clinic;
 }
 
@@ -88,6 +102,14 @@ test.each(RECORDS)(
   },
 );
 
+test('the next attempt comes in time if the clock was ahead when the call failed', async () => {
+  const clinic = await installWithFailedCall(6 * HOUR_MS, 3);
+  await merge(clinic);
+  await goOn(clinic);
+  expect(await clinic.attention()).not.toContain('too_late_to_call');
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'B-1']);
+});
+
 test.each(RECORDS)(
   'the office hears that no attempt comes before the visit if a record $role in a merge',
   async (records) => {
@@ -95,7 +117,9 @@ test.each(RECORDS)(
     await merge(clinic, records);
     await send(clinic, clinic.visit('C-1', { patient: records.into, coverages: COVERAGES }, 0.9));
     expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
-    expect(await clinic.attention()).toContain('too_late_to_call');
+    const listed = await openAttention(clinic.store.db);
+    const told = listed.find(({ source_id }) => source_id === 'C-1');
+    expect(told?.what).toMatch(/^The last call was unsuccessful/);
   },
 );
 

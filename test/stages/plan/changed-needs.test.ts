@@ -6,7 +6,7 @@ import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { hold, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { connector, type Installation, install, send } from '../installation.ts';
-import { labelsOf, loseCreates } from '../submit/lost-calls.ts';
+import { labelsOf, lookUp, loseCreates } from '../submit/lost-calls.ts';
 import { ADA, COVERAGES, ends, finish, OTHER_ADA, visit, written } from '../submit/merges.ts';
 
 /** Planning looks at the visit until nothing changes anymore. */
@@ -74,9 +74,13 @@ test('a call that the service may have is awaited before one for a former record
 });
 
 /** The practice has the claim for this patient. */
-async function planClaim(clinic: Installation, patient: typeof ADA): Promise<void> {
-  const { coverage, ...rest } = claim(1);
-  const about = { coverage: { ...coverage, member_id: 'ACTIVE0' }, patient };
+async function planClaim(clinic: Installation, patient: typeof ADA, number?: string) {
+  const { coverage, claim_number = '', ...rest } = claim(1);
+  const about = {
+    coverage: { ...coverage, member_id: 'ACTIVE0' },
+    claim_number: number ?? claim_number,
+    patient,
+  };
   await clinic.readClaims({ ...rest, date_of_service: '2037-12-10', ...about });
   await clinic.planNow();
 }
@@ -93,6 +97,38 @@ test('a claim that goes back to a former record while a call is lost waits for i
   expect(clinic.events).not.toContain('stage_failed');
   const rows = clinic.store.db.selectFrom('appointments').select('plan_wait');
   expect(await rows.execute()).toEqual([{ plan_wait: 'other_inquiry_first' }]);
+});
+
+test.each([['N1', 'N2'], ['N2']])(
+  'a claim of another record whose number becomes that of a lost call waits for it',
+  async (...numbers) => {
+    const clinic = await install();
+    await clinic.submitNow();
+    if (numbers.length === 1) await planClaim(clinic, OTHER_ADA, 'N1');
+    await planClaim(clinic, ADA, 'N2');
+    await loseCreates(clinic, 1, 'before');
+    await clinic.submitNow();
+    for (const number of numbers) await planClaim(clinic, OTHER_ADA, number);
+    expect(await clinic.attention()).toEqual([]);
+    expect(clinic.events).not.toContain('stage_failed');
+    await lookUp(clinic);
+    await sendAll(clinic);
+    const asked = (await clinic.service.ledger()).map(({ request }) => request.claim_number);
+    expect(asked).toEqual(['N2']);
+  },
+);
+
+test('a visit whose specialty goes back while its call is lost waits for that', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const booked = { ...visit(clinic, 'A-1'), procedure_codes: [] };
+  await readAndPlan(clinic, { ...booked, specialty: 'medical' });
+  await readAndPlan(clinic, booked);
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  await readAndPlan(clinic, { ...booked, specialty: 'medical' });
+  expect(await clinic.attention()).toEqual([]);
+  expect(clinic.events).not.toContain('stage_failed');
 });
 
 test('a visit that leaves its call with the label of a lost one waits for that', async () => {
@@ -185,4 +221,24 @@ test('the office hears of a visit whose former call cannot take another label (G
   expect(clinic.events).not.toContain('stage_failed');
   const listed = await openAttention(clinic.store.db);
   expect(listed.map(({ appointment }) => appointment)).toContain(2);
+});
+
+test('a visit does not wait for another visit’s held call under its label (G2)', async () => {
+  const of = (payor_id: string) => [
+    aCoverage({ member_id: 'ACTIVE0', carrier: payor_id, payor_id }),
+  ];
+  const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, { ...visit(clinic, 'A-2'), coverages: of('11111') });
+  await clinic.read({ ...visit(clinic, 'A-1'), coverages: of('22222') });
+  await clinic.planNow();
+  await clinic.read({ ...visit(clinic, 'A-2'), coverages: of('22222') });
+  await clinic.planNow();
+  await clinic.read({ ...visit(clinic, 'A-1'), coverages: of('33333') });
+  await clinic.planNow();
+  await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 1 }, clinic.now()));
+  await lookUp(clinic);
+  await sendAll(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
 });

@@ -1,7 +1,7 @@
 /** What a visit that cannot be planned does to the call that was planned for it before. */
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { DAY_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
@@ -145,4 +145,9 @@ test('a damaged visit without insurance is listed once its insurance arrives (G2
   await setContent(clinic, 'A-1', '{"damaged');
   await say('adt:2', aCoverage());
   expect(await clinic.attention()).toEqual(['planning_failed']);
+  const visit = { kind: 'appointment', id: 1 } as const;
+  await clinic.store.write((tx) => withdraw(tx, visit, clinic.now()));
+  clinic.pass(2 * MINUTE_MS);
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual([]);
 });

@@ -95,18 +95,32 @@ test('a held visit stays on hold although its member ID is missing for a moment'
   expect(await asked(clinic)).toEqual([]);
 });
 
+/** The practice has the claim with this member ID, and eligd plans it. */
+function claimReader(clinic: Installation) {
+  const { coverage, ...rest } = claim(1);
+  const given = { ...rest, patient: ADA, date_of_service: '2037-12-10' };
+  return async (member_id: string) => {
+    await clinic.readClaims({ ...given, coverage: { ...coverage, member_id } });
+    await clinic.planNow();
+  };
+}
+
+test('another visit gets its call although the office held a canceled one’s (G2)', async () => {
+  const { clinic, booked } = await installHeld();
+  await clinic.read({ ...booked, coverages: [HELD], status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.read({ ...visit(clinic, 'A-2'), coverages: [HELD] });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-2']);
+});
+
 test.each([
   ['is corrected', ['ACTIVE5']],
   ['is missing for a moment', ['', 'ACTIVE0']],
 ])('a held claim stays on hold if its member ID %s', async (_, member_ids) => {
   const clinic = await install();
   await clinic.submitNow();
-  const { coverage, ...rest } = claim(1);
-  const given = { ...rest, patient: ADA, date_of_service: '2037-12-10' };
-  const read = async (member_id: string) => {
-    await clinic.readClaims({ ...given, coverage: { ...coverage, member_id } });
-    await clinic.planNow();
-  };
+  const read = claimReader(clinic);
   await read('ACTIVE0');
   await clinic.store.write((tx) => hold(tx, VISIT, clinic.now()));
   for (const member_id of member_ids) await read(member_id);
@@ -115,6 +129,35 @@ test.each([
   await clinic.store.write((tx) => release(tx, VISIT, clinic.now()));
   await goOn(clinic);
   expect(await asked(clinic)).toEqual([member_ids.at(-1)]);
+});
+
+test.each(['before', 'after'])(
+  'a released visit stays released if its correction is taken back %s the call',
+  async (when) => {
+    const { clinic, booked } = await installHeld();
+    await clinic.read({ ...booked, coverages: [FIXED] });
+    await clinic.planNow();
+    await clinic.store.write((tx) => release(tx, VISIT, clinic.now()));
+    await clinic.planNow();
+    if (when === 'after') await clinic.submitNow();
+    await clinic.read({ ...booked, coverages: [HELD] });
+    await goOn(clinic);
+    expect((await asked(clinic)).at(-1)).toBe('ACTIVE7');
+  },
+);
+
+test('a released claim stays released if its correction is taken back', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  const read = claimReader(clinic);
+  await read('ACTIVE0');
+  await clinic.store.write((tx) => hold(tx, VISIT, clinic.now()));
+  await read('ACTIVE5');
+  await clinic.store.write((tx) => release(tx, VISIT, clinic.now()));
+  await clinic.planNow();
+  await read('ACTIVE0');
+  await goOn(clinic);
+  expect(await asked(clinic)).toEqual(['ACTIVE0']);
 });
 
 /** The service refuses a call that a merge has put on hold meanwhile. */
@@ -153,7 +196,7 @@ test('the office releases a refused call that a merge has put on hold', async ()
 test('"eligd retry" does not release a refused call, and the entry says how to', async () => {
   const { clinic } = await installRefusedAndHeld();
   const refused = (await openAttention(clinic.store.db)).find(({ reason }) => reason === 'refused');
-  expect(refused?.next).toContain('after "eligd release"');
+  expect(refused?.next).toContain('if it is on hold, after "eligd release"');
   const refused_call = { kind: 'inquiry', id: 2 } as const;
   const [done] = await clinic.store.write((tx) => retry(tx, refused_call, clinic.now()));
   expect(done?.what).toContain('after "eligd release"');

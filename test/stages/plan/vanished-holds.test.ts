@@ -1,6 +1,9 @@
 /** A visit that vanished from the exports gets no call until the office releases it. */
 import { expect, test } from 'vitest';
+import { dueLimits } from '../../../src/domain/due-times.ts';
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { release } from '../../../src/store/bookkeeping/operator.ts';
+import { correctDueTimes } from '../../../src/store/calls/clock-set.ts';
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates, refuseCreates } from '../submit/lost-calls.ts';
@@ -61,6 +64,35 @@ test('a released call is on hold again once another export of its visit is missi
   await vanish(clinic, 'A-1');
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('a released call is on hold again once one of its visits was back and vanished', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'A-1'), visit(clinic, 'A-2'));
+  await clinic.planNow();
+  await vanish(clinic, 'A-1');
+  await vanish(clinic, 'A-2');
+  await releaseVisit(clinic, 1);
+  clinic.pass(60_000);
+  await vanish(clinic, 'A-2');
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('a released call stays released if the clock was ahead when its visit vanished', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await clinic.read(visit(clinic, 'A-1'));
+  await clinic.planNow();
+  clinic.pass(DAY_MS);
+  await vanish(clinic, 'A-1');
+  clinic.pass(-DAY_MS);
+  await clinic.store.write((tx) => correctDueTimes(tx, dueLimits(5 * MINUTE_MS, clinic.now())));
+  await releaseVisit(clinic, 1);
+  await clinic.store.write((tx) => planAllAgain(tx, clinic.now()));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
 test.each(['unsent', 'lost'])(
