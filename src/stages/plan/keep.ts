@@ -68,7 +68,7 @@ export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean
   return refused.draft === JSON.stringify({ ...draft, desired_completion_date });
 }
 
-/** Plans a withdrawn or rejected inquiry again. */
+/** Plans a withdrawn or rejected inquiry again. A next attempt still waits for its pause. */
 export async function revive(
   tx: Tx,
   inquiry: InquiryRow,
@@ -98,7 +98,11 @@ export async function revive(
         inquiry.state === 'rejected'
           ? 'The rejected content was corrected.'
           : 'It is needed again.',
-      set: { due_at: now, hold_reason: inquiry.state === 'rejected' ? inquiry.hold_reason : hold },
+      set: {
+        due_at:
+          inquiry.state === 'withdrawn' && inquiry.retry > 0 ? Math.max(now, inquiry.due_at) : now,
+        hold_reason: inquiry.state === 'rejected' ? inquiry.hold_reason : hold,
+      },
     },
     now,
   );

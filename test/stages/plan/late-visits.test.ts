@@ -198,6 +198,21 @@ test('a call that was planned while the clock was ahead is in time once it is ri
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
+test('a next attempt waits for its pause although its visit was away for a moment', async () => {
+  const clinic = await install({ collecting: { attempt_pause_ms: 20 * HOUR_MS } });
+  const booked = clinic.visit('A-1', {}, 3);
+  await send(clinic, booked);
+  failCalls(clinic);
+  clinic.pass(6 * HOUR_MS);
+  await clinic.collectAll();
+  await send(clinic, { ...booked, status: 'cancelled' });
+  await send(clinic, booked);
+  expect(await clinic.service.ledger()).toHaveLength(1);
+  clinic.pass(21 * HOUR_MS);
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
 test('a next attempt that is withdrawn and needed again does not skip its pause', async () => {
   const clinic = await install({ collecting: { attempt_pause_ms: 20 * HOUR_MS } });
   const [near, later] = [clinic.visit('NEAR', {}, 1), clinic.visit('LATER', {}, 3)];
