@@ -216,7 +216,7 @@ async function serveAgain(
   await serveFrom(tx, row, { serving: latest, draft }, now);
   if (comes_back) {
     await updateInquiry(tx, id, { match_key }, now);
-    await revive(tx, latest, now, hold);
+    await revive(tx, latest, now, { hold });
     if (hold !== null) await passHoldOn(tx, former, now);
   }
   await revise(tx, id, planned, now);

@@ -10,7 +10,7 @@ import { HOUR_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { nameNextVisit, raiseAgain, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { makeNewest } from '../../store/calls/attempts.ts';
+import { answerBefore, makeNewest } from '../../store/calls/attempts.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -38,7 +38,7 @@ export async function inquiryFor(
     coverage,
     is_too_late: coverage.call_by < now,
   });
-  const callable_at = failed === null ? callableAt(now, latest) : await afterPause(context, failed);
+  const callable_at = await callableAt(context, latest, failed);
   const is_too_late = coverage.call_by < callable_at;
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
@@ -57,10 +57,16 @@ export async function inquiryFor(
     latest.external_id === label
       ? OPERATOR_HOLD
       : firstHold(appointment, coverage.rank, held);
-  if (latest !== null && reuse === 'revive' && !(await canComeBack(tx, latest, label, now)))
+  if (latest !== null && reuse === 'revive' && !(await canComeBack(tx, latest, label, now))) {
+    for (const external_id of new Set([label, latest.external_id]))
+      await freeLabel(context, { external_id, match_key: latest.match_key });
     return 'other_first';
+  }
   if (latest !== null && reuse !== 'new')
-    return await joinInquiry(context, appointment, coverage, { inquiry: latest, reuse, hold });
+    return await joinInquiry(context, appointment, coverage, {
+      inquiry: latest,
+      again: reuse === 'revive' ? { hold, due_at: callable_at } : null,
+    });
   const before = failed === null ? newest : await makeNewest(tx, failed, now);
   const added = await addPlanned(
     tx,
@@ -129,19 +135,22 @@ async function linkVisit(
   await link(tx, join, facts.now);
 }
 
+/** `again`: how it is planned again; null: it serves as it is. */
+type Joined = { inquiry: InquiryRow; again: { hold: string | null; due_at: number } | null };
+
 /** Has an existing inquiry serve the visit, too, as it is or planned again. Returns it. */
 async function joinInquiry(
   context: PlanContext,
   appointment: AppointmentRow,
   coverage: PlannedCoverage,
-  { inquiry, reuse, hold }: { inquiry: InquiryRow; reuse: 'serve' | 'revive'; hold: string | null },
+  { inquiry, again }: Joined,
 ): Promise<InquiryRow> {
   const { tx, facts } = context;
   const { now } = facts;
   const { id, state } = inquiry;
   await linkVisit(context, appointment, coverage, id);
   await nameNextVisit(tx, 'inquiry', id, now);
-  if (reuse === 'revive') await revive(tx, inquiry, now, hold);
+  if (again !== null) await revive(tx, inquiry, now, again);
   await revise(context, id);
   // eligd may have given up the inquiry after its earlier visits, or poll it as rarely as they
   // allow. This visit needs the answer, too (G2).
@@ -153,33 +162,30 @@ async function joinInquiry(
   // Raise the attention item for this visit, too: the visit that the inquiry was sent for may be
   // over.
   const about = { ...subjectOf(appointment), inquiry: id, subject: inquirySubject(id) };
-  if (reuse === 'serve' && state === 'rejected') await raiseAgain(tx, about, ['refused'], now);
+  if (again === null && state === 'rejected') await raiseAgain(tx, about, ['refused'], now);
   if (state === 'undecidable') await raiseAgain(tx, about, LOST_REASONS, now);
   await deliverAtRank(context, inquiry, appointment, coverage.rank);
-  return (reuse === 'revive' ? await inquiryById(tx, id) : null) ?? inquiry;
+  return (again !== null ? await inquiryById(tx, id) : null) ?? inquiry;
 }
 
 /**
  * Returns when a call for the need can be made: now, or after the pause before the next attempt.
  * The office hears at once if that is too late. A call that waits for its payer may be made sooner.
+ * The pause begins when eligd heard of the failure; by the service's clock, too, because this
+ * machine's may have been ahead.
  */
-function callableAt(now: number, latest: InquiryRow | null): number {
-  if (latest === null || latest.reason === WAITS_FOR_PAYER) return now;
-  const is_waiting =
-    latest.state === 'planned' || (latest.state === 'withdrawn' && latest.retry > 0);
-  return is_waiting ? Math.max(now, latest.due_at) : now;
-}
-
-/**
- * Returns when the next attempt after a failed call can be made. The pause begins when eligd heard
- * of the failure; by the service's clock, too, because this machine's may have been ahead.
- */
-async function afterPause(
+async function callableAt(
   { tx, facts: { now, policy } }: PlanContext,
-  failed: InquiryRow,
+  latest: InquiryRow | null,
+  failed: InquiryRow | null,
 ): Promise<number> {
-  const read_at = (await latestRecord(tx, failed.id))?.created_at ?? 0;
-  const failed_at = Math.min(read_at, failed.answered_service_at ?? now, now);
+  if (failed === null && latest?.state === 'planned')
+    return latest.reason === WAITS_FOR_PAYER ? now : Math.max(now, latest.due_at);
+  const is_next = latest?.state === 'withdrawn' && latest.retry > 0;
+  const before = failed ?? (is_next ? await answerBefore(tx, latest) : null);
+  if (before === null) return now;
+  const read_at = (await latestRecord(tx, before.id))?.created_at ?? 0;
+  const failed_at = Math.min(read_at, before.answered_service_at ?? now, now);
   return Math.max(now, failed_at + policy.attempt_pause_hours * HOUR_MS);
 }
 

@@ -53,7 +53,8 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
     await store.write(async (tx) => {
       await setPlanDue(tx, appointment.id, now + RETRY_MS, 'planning_failed');
       // What is closed needs nothing, and the office could not get rid of the item.
-      if (await mayNeedCall(tx, appointment.id)) await raisePlanningFailed(tx, appointment, now);
+      if (await mayNeedCall(tx, appointment.id, now))
+        await raisePlanningFailed(tx, appointment, now);
     });
   }
   const planned = due

@@ -68,12 +68,12 @@ export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean
   return refused.draft === JSON.stringify({ ...draft, desired_completion_date });
 }
 
-/** Plans a withdrawn or rejected inquiry again. A next attempt still waits for its pause. */
+/** Plans a withdrawn or rejected inquiry again. */
 export async function revive(
   tx: Tx,
   inquiry: InquiryRow,
   now: number,
-  hold: string | null = null,
+  { hold, due_at = now }: { hold: string | null; due_at?: number },
 ): Promise<void> {
   if (inquiry.state !== 'withdrawn' && inquiry.state !== 'rejected') return;
   if (inquiry.state === 'withdrawn' && inquiry.sent_at !== null) {
@@ -98,11 +98,7 @@ export async function revive(
         inquiry.state === 'rejected'
           ? 'The rejected content was corrected.'
           : 'It is needed again.',
-      set: {
-        due_at:
-          inquiry.state === 'withdrawn' && inquiry.retry > 0 ? Math.max(now, inquiry.due_at) : now,
-        hold_reason: inquiry.state === 'rejected' ? inquiry.hold_reason : hold,
-      },
+      set: { due_at, hold_reason: inquiry.state === 'rejected' ? inquiry.hold_reason : hold },
     },
     now,
   );
@@ -150,15 +146,15 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
 }
 
 /**
- * Returns the label of an unsent inquiry: its own, if a visit that it serves has it, or that of the
- * first of those visits. It keeps its own if the service could not tell it from another inquiry
- * under way with the new one.
+ * Returns the label of an unsent inquiry: its own, if a visit that it serves has it, or that of one
+ * of those visits. It keeps its own if the service could not tell it from another inquiry under way
+ * with the new one.
  */
 async function labelFor(tx: Tx, row: InquiryRow, labels: readonly string[]): Promise<string> {
-  const [external_id] = labels;
-  if (external_id === undefined || labels.includes(row.external_id)) return row.external_id;
-  const twin = await unsettledTwin(tx, { ...row, external_id });
-  return twin === undefined ? external_id : row.external_id;
+  if (labels.includes(row.external_id)) return row.external_id;
+  for (const external_id of labels)
+    if ((await unsettledTwin(tx, { ...row, external_id })) === undefined) return external_id;
+  return row.external_id;
 }
 
 function leavesOutCodes(draft: InquiryDraft, former: InquiryDraft | null): boolean {

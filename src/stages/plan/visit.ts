@@ -141,7 +141,9 @@ export async function ask(
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
       serving.add(inquiry.id);
-      is_on_hold ||= inquiry.hold_reason === OPERATOR_HOLD;
+      // One that was on hold before has no hold from another one.
+      is_on_hold ||=
+        inquiry.hold_reason === OPERATOR_HOLD && !former.some(({ id }) => id === inquiry.id);
       if (!is_clock_trusted || (await mayBeReplaced(tx, inquiry, coverage)))
         plan_again_at = now + LOOK_AGAIN_MS;
       const codes = await newCodes(tx, inquiry, coverage);

@@ -34,14 +34,13 @@ import {
   appointmentsOf,
   closeAppointment,
   inquiriesOf,
-  mayNeedCall,
   stillOpen,
   unlink,
 } from '../calls/links.ts';
 import { planAgain, planVisitAgain } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
-import { resolveAttention } from './attention.ts';
-import { deliverySubject, inquirySubject, writeAudit } from './audit.ts';
+import { isOnList, resolveAttention } from './attention.ts';
+import { appointmentSubject, deliverySubject, inquirySubject, writeAudit } from './audit.ts';
 
 export type Operand = { kind: 'appointment' | 'inquiry'; id: number };
 
@@ -108,8 +107,10 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
     if (is_needed) await planAgain(tx, [row.id]);
   }
   for (const id of appointments) {
-    // One without insurance may be on the list because it cannot be planned.
-    if (!(await mayNeedCall(tx, id))) continue;
+    // One without insurance may be on the list because it cannot be planned. If it is not, it stays
+    // as it is: its insurance may still arrive (G2).
+    const is_listed = await isOnList(tx, appointmentSubject(id));
+    if ((await stillOpen(tx, [id])).length === 0 && !is_listed) continue;
     await closeAppointment(tx, id, 'withdrawn', now);
     done.push(WITHDRAWN);
   }

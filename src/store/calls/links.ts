@@ -197,7 +197,7 @@ export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[
  * Returns whether the appointment may need a call: it is open, or planning could open it again,
  * because its insurance has arrived or the payer map has changed.
  */
-export async function mayNeedCall(tx: Tx, id: number): Promise<boolean> {
+export async function mayNeedCall(tx: Tx, id: number, now: number): Promise<boolean> {
   const row = await tx
     .selectFrom('appointments')
     .select('id')
@@ -205,7 +205,10 @@ export async function mayNeedCall(tx: Tx, id: number): Promise<boolean> {
     .where((where) =>
       where.or([
         where('closed_reason', 'is', null),
-        where('closed_reason', 'in', ['no_coverage', 'skipped']),
+        where.and([
+          where('closed_reason', 'in', ['no_coverage', 'skipped']),
+          where('starts_at', '>', now),
+        ]),
       ]),
     )
     .executeTakeFirst();

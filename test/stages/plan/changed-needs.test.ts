@@ -223,22 +223,40 @@ test('the office hears of a visit whose former call cannot take another label (G
   expect(listed.map(({ appointment }) => appointment)).toContain(2);
 });
 
-test('a visit does not wait for another visit’s held call under its label (G2)', async () => {
-  const of = (payor_id: string) => [
+const underPayers = (clinic: Installation, id: string, ...payor_ids: string[]) => ({
+  ...visit(clinic, id),
+  coverages: payor_ids.map((payor_id) =>
     aCoverage({ member_id: 'ACTIVE0', carrier: payor_id, payor_id }),
-  ];
+  ),
+});
+
+test.each([
+  ['a new call', ['22222']],
+  ['its former call', ['33333', '22222']],
+])('a visit with %s does not wait for a held call under its label', async (...of) => {
   const clinic = await install();
   await clinic.planNow();
   await loseCreates(clinic, 1, 'before');
-  await send(clinic, { ...visit(clinic, 'A-2'), coverages: of('11111') });
-  await clinic.read({ ...visit(clinic, 'A-1'), coverages: of('22222') });
+  await send(clinic, underPayers(clinic, 'A-2', '11111'));
+  for (const payor_id of of[1]) await readAndPlan(clinic, underPayers(clinic, 'A-1', payor_id));
+  await clinic.read(underPayers(clinic, 'A-2', '22222'));
   await clinic.planNow();
-  await clinic.read({ ...visit(clinic, 'A-2'), coverages: of('22222') });
-  await clinic.planNow();
-  await clinic.read({ ...visit(clinic, 'A-1'), coverages: of('33333') });
+  await clinic.read(underPayers(clinic, 'A-1', '33333'));
   await clinic.planNow();
   await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 1 }, clinic.now()));
   await lookUp(clinic);
+  await sendAll(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a held call gives up a label although its first visit has a held one, too', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await readAndPlan(clinic, underPayers(clinic, 'A-1', '22222'));
+  await readAndPlan(clinic, underPayers(clinic, 'A-2', '11111', '22222'));
+  await readAndPlan(clinic, underPayers(clinic, 'A-3', '22222'));
+  await readAndPlan(clinic, underPayers(clinic, 'A-1', '33333'));
+  await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 2 }, clinic.now()));
   await sendAll(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });

@@ -127,7 +127,8 @@ test.each(['set state = null', 'set id = 1'])(
   },
 );
 
-test('a damaged visit without insurance is listed once its insurance arrives (G2)', async () => {
+/** The visit has no insurance. Returns what says that the patient has these coverages. */
+async function installWithoutInsurance() {
   const clinic = await install();
   await clinic.planNow();
   const about = { patient: ADA, coverages: [], insurance: 'of_patient' as const };
@@ -142,12 +143,34 @@ test('a damaged visit without insurance is listed once its insurance arrives (G2
   };
   await say('adt:1');
   expect(await clinic.attention()).toEqual([]);
+  return { clinic, say };
+}
+
+const VISIT = { kind: 'appointment', id: 1 } as const;
+
+test('a damaged visit without insurance is listed once its insurance arrives (G2)', async () => {
+  const { clinic, say } = await installWithoutInsurance();
   await setContent(clinic, 'A-1', '{"damaged');
   await say('adt:2', aCoverage());
   expect(await clinic.attention()).toEqual(['planning_failed']);
-  const visit = { kind: 'appointment', id: 1 } as const;
-  await clinic.store.write((tx) => withdraw(tx, visit, clinic.now()));
+  await clinic.store.write((tx) => withdraw(tx, VISIT, clinic.now()));
   clinic.pass(2 * MINUTE_MS);
   await clinic.planNow();
   expect(await clinic.attention()).toEqual([]);
+});
+
+test('a damaged visit without insurance that is over is not listed', async () => {
+  const { clinic, say } = await installWithoutInsurance();
+  await setContent(clinic, 'A-1', '{"damaged');
+  clinic.pass(60 * DAY_MS);
+  await say('adt:2', aCoverage());
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('a withdrawn visit without insurance gets its call once that arrives', async () => {
+  const { clinic, say } = await installWithoutInsurance();
+  await clinic.store.write((tx) => withdraw(tx, VISIT, clinic.now()));
+  await say('adt:2', aCoverage());
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toHaveLength(1);
 });

@@ -131,6 +131,24 @@ test.each([
   expect(await asked(clinic)).toEqual([member_ids.at(-1)]);
 });
 
+test.each([
+  ['is gone', [HELD]],
+  ['has no member ID', [HELD, { ...FIXED, member_id: '' }]],
+])('both held coverages stay on hold if the second %s for a moment', async (...given) => {
+  const [, between] = given;
+  const clinic = await install();
+  await clinic.planNow();
+  const booked = { ...visit(clinic, 'A-1'), coverages: [HELD, FIXED] };
+  await clinic.read(booked);
+  await clinic.planNow();
+  await clinic.store.write((tx) => hold(tx, VISIT, clinic.now()));
+  await clinic.read({ ...booked, coverages: between });
+  await clinic.planNow();
+  await clinic.read(booked);
+  await goOn(clinic);
+  expect(await asked(clinic)).toEqual([]);
+});
+
 test.each(['before', 'after'])(
   'a released visit stays released if its correction is taken back %s the call',
   async (when) => {

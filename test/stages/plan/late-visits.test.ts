@@ -213,6 +213,38 @@ test('a next attempt waits for its pause although its visit was away for a momen
   expect(await clinic.service.ledger()).toHaveLength(2);
 });
 
+test('a next attempt that was withdrawn while the clock was ahead comes in time', async () => {
+  const clinic = await install({ collecting: { attempt_pause_ms: 6 * HOUR_MS } });
+  const booked = clinic.visit('A-1', {}, 6.5);
+  await send(clinic, booked);
+  failCalls(clinic);
+  clinic.pass(3 * DAY_MS);
+  await clinic.collectAll();
+  await send(clinic, { ...booked, status: 'cancelled' });
+  clinic.pass(-3 * DAY_MS);
+  await send(clinic, booked);
+  clinic.pass(7 * HOUR_MS);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.attention()).not.toContain('too_late_to_call');
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
+test('a withdrawn next attempt that had waited for its payer is made after the pause', async () => {
+  const clinic = await install({ collecting: { attempt_pause_ms: HOUR_MS } });
+  const booked = clinic.visit('A-1', {}, 3);
+  await send(clinic, booked);
+  failCalls(clinic);
+  clinic.pass(HOUR_MS);
+  await clinic.collectAll();
+  const next = { due_at: clinic.now() + 22 * HOUR_MS, reason: WAITS_FOR_PAYER };
+  await clinic.store.db.updateTable('inquiries').set(next).where('id', '=', 2).execute();
+  await send(clinic, { ...booked, status: 'cancelled' });
+  clinic.pass(HOUR_MS);
+  await send(clinic, booked);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
 test('a next attempt that is withdrawn and needed again does not skip its pause', async () => {
   const clinic = await install({ collecting: { attempt_pause_ms: 20 * HOUR_MS } });
   const [near, later] = [clinic.visit('NEAR', {}, 1), clinic.visit('LATER', {}, 3)];
