@@ -228,7 +228,11 @@ async function serveAgain(
  * was withdrawn with its claim.
  */
 function holdOf(former: readonly InquiryRow[], latest: InquiryRow | null): string | null {
-  const is_held = [latest, ...former].some((each) => each?.hold_reason === OPERATOR_HOLD);
+  // Another one for the same need was withdrawn in a merge, which has passed its hold on.
+  const others = former.filter(
+    ({ state, need_base }) => state !== 'withdrawn' || need_base !== latest?.need_base,
+  );
+  const is_held = [latest, ...others].some((each) => each?.hold_reason === OPERATOR_HOLD);
   return is_held ? OPERATOR_HOLD : null;
 }
 

@@ -5,8 +5,8 @@ import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { hold, release, retry } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { labelsOf } from '../submit/lost-calls.ts';
-import { ADA, finish, goOn, merge, OTHER_ADA, visit } from '../submit/merges.ts';
+import { callsBringNothing, labelsOf, lookUp, loseCreates } from '../submit/lost-calls.ts';
+import { ADA, finish, goOn, merge, OTHER_ADA, pass, visit } from '../submit/merges.ts';
 
 const VISIT = { kind: 'appointment', id: 1 } as const;
 
@@ -176,6 +176,35 @@ test('a released claim stays released if its correction is taken back', async ()
   await read('ACTIVE0');
   await goOn(clinic);
   expect(await asked(clinic)).toEqual(['ACTIVE0']);
+});
+
+test('a claim whose call was released after a merge gets its next call, too (G2)', async () => {
+  const clinic = await install({ collecting: { attempts: 1 } });
+  await clinic.submitNow();
+  const { coverage, ...rest } = claim(1);
+  const about = { date_of_service: '2037-12-10', coverage: { ...coverage, member_id: 'ACTIVE0' } };
+  const read = async (patient: typeof ADA, claim_number: string) => {
+    await clinic.readClaims({ ...rest, ...about, patient, claim_number });
+    await clinic.planNow();
+  };
+  await read(OTHER_ADA, 'N1');
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  await read(ADA, 'N2');
+  await clinic.store.write((tx) => hold(tx, VISIT, clinic.now()));
+  await merge(clinic);
+  await clinic.planNow();
+  await clinic.store.write((tx) => release(tx, VISIT, clinic.now()));
+  await clinic.planNow();
+  await lookUp(clinic);
+  callsBringNothing(clinic);
+  for (let day = 0; day < 40; day += 1) {
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.collectAll();
+    await pass(clinic, 1);
+  }
+  expect((await labelsOf(clinic)).length).toBeGreaterThan(1);
 });
 
 /** The service refuses a call that a merge has put on hold meanwhile. */
