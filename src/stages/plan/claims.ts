@@ -60,6 +60,7 @@ import {
 } from '../../store/calls/links.ts';
 import { setPlanDue } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
+import { callableAt } from './coverage.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { isSameContent, mayBeTakenBack, revive, skipNeedlessRetry, subjectOf } from './keep.ts';
 
@@ -115,11 +116,8 @@ export async function planClaimRow(context: PlanContext, row: ClaimRow): Promise
 /** `last`: the inquiry that the attention items in `entries` are about. */
 type Next = { at: number; wait: string | null; last: InquiryRow | null; entries: Attention[] };
 
-async function ask(
-  { tx, facts, external_id_template }: PlanContext,
-  row: ClaimRow,
-  planned: PlannedClaim,
-): Promise<Next> {
+async function ask(context: PlanContext, row: ClaimRow, planned: PlannedClaim): Promise<Next> {
+  const { tx, facts, external_id_template } = context;
   const { now, policy } = facts;
   const { draft } = planned;
   const newest = await newestFor(tx, planned, now);
@@ -134,7 +132,7 @@ async function ask(
   const rest: Next = { at: row.starts_at, wait: null, last: null, entries: [] };
   const other_first = { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
   if (latest !== null) {
-    if (!(await serveAgain(tx, row, { latest, planned, hold, former }, now))) return other_first;
+    if (!(await serveAgain(context, row, { latest, planned, hold, former }))) return other_first;
     if (latest.state !== 'answered') return rest;
     await deliverLatest(tx, latest, row, now);
     const said = await claimSaid(tx, latest);
@@ -194,11 +192,12 @@ type Serving = {
  * inquiry comes first, which the service could not tell from it.
  */
 async function serveAgain(
-  tx: Tx,
+  context: PlanContext,
   row: ClaimRow,
   { latest, planned, hold, former }: Serving,
-  now: number,
 ): Promise<boolean> {
+  const { tx } = context;
+  const { now } = context.facts;
   const { id, state, sent_at } = latest;
   const { draft } = planned;
   const comes_back =
@@ -216,7 +215,7 @@ async function serveAgain(
   await serveFrom(tx, row, { serving: latest, draft }, now);
   if (comes_back) {
     await updateInquiry(tx, id, { match_key }, now);
-    await revive(tx, latest, now, { hold });
+    await revive(tx, latest, now, { hold, due_at: await callableAt(context, latest, null) });
     if (hold !== null) await passHoldOn(tx, former, now);
   }
   await revise(tx, id, planned, now);

@@ -174,7 +174,7 @@ async function joinInquiry(
  * The pause begins when eligd heard of the failure; by the service's clock, too, because this
  * machine's may have been ahead.
  */
-async function callableAt(
+export async function callableAt(
   { tx, facts: { now, policy } }: PlanContext,
   latest: InquiryRow | null,
   failed: InquiryRow | null,

@@ -33,6 +33,7 @@ import {
 import {
   appointmentsOf,
   closeAppointment,
+  haveVanishedBy,
   inquiriesOf,
   stillOpen,
   unlink,
@@ -82,11 +83,9 @@ export async function hold(tx: Tx, subject: Operand, now: number): Promise<Done[
  */
 export async function release(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   const done = await eachInquiry(tx, subject, releaseInquiry, now);
-  const released = await inquiriesFor(tx, subject);
-  await planAgain(
-    tx,
-    released.map(({ id }) => id),
-  );
+  const ids = (await inquiriesFor(tx, subject)).map(({ id }) => id);
+  await haveVanishedBy(tx, ids, now);
+  await planAgain(tx, ids);
   return done;
 }
 

@@ -47,12 +47,6 @@ export async function correctDueTimes(
     .where('poll_at', '>', polls.after)
     .execute();
   await planWaitingAgain(tx, plans);
-  // A release since then is later (`holdReason` in stages/plan/keep.ts).
-  await tx
-    .updateTable('appointments')
-    .set({ missing_since: calls.now })
-    .where('missing_since', '>', calls.now)
-    .execute();
   await tx
     .updateTable('deliveries')
     .set({ due_at: deliveries.due_at })

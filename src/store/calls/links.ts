@@ -194,6 +194,27 @@ export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[
 }
 
 /**
+ * Notes that visits of the inquiries have vanished by now, if the clock was ahead then: a release
+ * now is later.
+ */
+export async function haveVanishedBy(
+  tx: Tx,
+  inquiries: readonly number[],
+  now: number,
+): Promise<void> {
+  const visits = tx
+    .selectFrom('inquiry_appointments')
+    .select('appointment')
+    .where('inquiry', 'in', inquiries);
+  await tx
+    .updateTable('appointments')
+    .set({ missing_since: now })
+    .where('missing_since', '>', now)
+    .where('id', 'in', visits)
+    .execute();
+}
+
+/**
  * Returns whether the appointment may need a call: it is open, or planning could open it again,
  * because its insurance has arrived or the payer map has changed.
  */

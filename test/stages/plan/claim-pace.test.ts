@@ -1,9 +1,9 @@
 /** How soon the payer is asked about an undecided claim again (G1). */
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
-import { DAY_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 import { type Installation, install } from '../installation.ts';
-import { labelsOf } from '../submit/lost-calls.ts';
+import { callsBringNothing, labelsOf } from '../submit/lost-calls.ts';
 import { goOn, pass } from '../submit/merges.ts';
 
 const BEHIND_MS = 6 * DAY_MS;
@@ -38,4 +38,28 @@ test('an answer that came while the clock was behind is not older than it is (G1
   await pass(clinic, 3);
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['C-1', 'C-1']);
+});
+
+test('a claim’s next attempt that comes back waits for its pause', async () => {
+  const clinic = await install({ collecting: { attempt_pause_ms: 20 * HOUR_MS } });
+  await clinic.submitNow();
+  const { coverage, ...rest } = claim(1);
+  const read = async (member_id: string) => {
+    const about = { date_of_service: '2037-12-10', coverage: { ...coverage, member_id } };
+    await clinic.readClaims({ ...rest, ...about });
+    await clinic.planNow();
+  };
+  await read('ACTIVE0');
+  await clinic.submitNow();
+  callsBringNothing(clinic);
+  clinic.pass(6 * HOUR_MS);
+  await clinic.collectAll();
+  await clinic.planNow();
+  await read('');
+  await read('ACTIVE0');
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toHaveLength(1);
+  clinic.pass(21 * HOUR_MS);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toHaveLength(2);
 });
