@@ -387,13 +387,13 @@ export class Pms {
   }
 
   /**
-   * With a lost or restored database, eligd gives an answer its old name, so the office does not
-   * read it twice.
+   * With a lost or restored database, and after a merge of two records, eligd gives an answer its
+   * old name, so the office does not read it twice.
    */
   #checkName(written: ReadonlyMap<string, Written>, entry: Written): void {
-    const content = contentOf(entry);
+    const answer = answerIn(entry);
     const before = [...written.values()].find(
-      (one) => one.inquiry_id === entry.inquiry_id && contentOf(one) === content,
+      (one) => one.inquiry_id === entry.inquiry_id && answerIn(one) === answer,
     );
     if (before === undefined) return;
     this.onBroken(
@@ -417,9 +417,7 @@ export class Pms {
     const before = written.get(delivery.key);
     if (before !== undefined) {
       this.counts.repeated += 1;
-      const same = (one: Written) =>
-        JSON.stringify([one.source_id, one.rank, one.revision, one.delivery.record]);
-      if (same(before) !== same(entry))
+      if (answerIn(before) !== answerIn(entry))
         this.onBroken(
           new Broken('G4', `Two different records were written under the key ${delivery.key}.`, [
             entry.source_id,
@@ -442,9 +440,9 @@ export class Pms {
   }
 }
 
-/** The revision of an answer, about one coverage of one patient's visit. */
-function contentOf({ source_id, rank, revision, delivery }: Written): string {
-  return JSON.stringify([source_id, rank, revision, delivery.appointment.patient, delivery.record]);
+/** The revision of an answer, about one coverage of a visit. */
+function answerIn({ source_id, rank, revision, delivery }: Written): string {
+  return JSON.stringify([source_id, rank, revision, delivery.record]);
 }
 
 function away(): ConnectorError {
