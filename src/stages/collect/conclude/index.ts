@@ -60,8 +60,9 @@ export async function conclude(deps: CollectDeps): Promise<void> {
           await deps.store.write((tx) => concludeOne({ tx, deps, now }, answer));
         } catch (error) {
           logStageFailure(deps.env, 'collect', error, 0);
-          countUnusable(deps.memory, answer.id);
           await deps.store.write((tx) => raiseUnusable(tx, answer, now));
+          // Only now: if the disk is full, the office was not told, and the answer is good (G2).
+          countUnusable(deps.memory, answer.id);
         }
       }),
     );
