@@ -6,7 +6,7 @@
  * and earlier attempts; and, if its request cannot be read in full, on our calls that it may be,
  * and on the need with its label that is about to be called for.
  */
-import { CLOCKS_DIFFER_MS } from './clock-watch.ts';
+import { CLOCKS_DIFFER_MS, DATE_ERROR_MS } from './clock-watch.ts';
 import { mayBeEchoOf } from './matching.ts';
 import { finalOutcome } from './outcome.ts';
 import { DAY_MS } from './time.ts';
@@ -182,8 +182,8 @@ function ownOf(need: Need, { free, calls, reasons, verdicts, clock }: Judged): L
 /**
  * Matches each listed inquiry to one of our calls. Question, label, and name must agree, no list
  * showed the inquiry before our request was stored, and the service must have accepted it while our
- * request could arrive. Each call explains one inquiry. An inquiry accepted before our request left
- * may be a call from a lost database for the same need.
+ * request could arrive. An inquiry accepted before our request left may be a call from a lost
+ * database for the same need.
  */
 function reasonsFor(
   free: readonly ListedCall[],
@@ -202,10 +202,11 @@ function reasonsFor(
     );
     const [likeliest] = alike;
     if (likeliest === undefined) continue;
-    const first = alike.find((call) => isAfter(call, each));
-    // `first` says for which inquiry. Of its calls, the oldest: they arrive in their order.
+    const first = alike.find((call) => isAfter(call, each, CLOCKS_DIFFER_MS));
+    // `first` says for which inquiry. Of its calls, the last that had left, else the oldest.
     const its = alike.filter((call) => call.inquiry === first?.inquiry);
-    const [own] = its.toSorted((a, b) => a.id - b.id);
+    const sent = its.toSorted((a, b) => a.id - b.id);
+    const own = sent.findLast((call) => isAfter(call, each, DATE_ERROR_MS)) ?? sent[0];
     if (own !== undefined) unused.delete(own);
     const { inquiry } = own ?? likeliest;
     const is_absent = alike.some((call) => call.is_absent);
@@ -214,18 +215,15 @@ function reasonsFor(
   return reasons;
 }
 
-/**
- * Returns whether the service accepted the inquiry soon enough after the request was committed. A
- * request that waited long for its turn is later than that.
- */
+/** Returns whether the service accepted the inquiry while the request could arrive. */
 function isInTime(sent_at: number, { created_at }: ListedCall, clock: Clock): boolean {
   const { timeout_ms, settle_ms } = clock;
   const latest = sent_at + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
   return created_at === null || created_at <= latest;
 }
 
-function isAfter({ sent_at }: MadeCall, { created_at }: ListedCall): boolean {
-  return created_at === null || created_at >= sent_at - CLOCKS_DIFFER_MS;
+function isAfter({ sent_at }: MadeCall, { created_at }: ListedCall, early_ms: number): boolean {
+  return created_at === null || created_at >= sent_at - early_ms;
 }
 
 /**

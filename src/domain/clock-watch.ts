@@ -7,6 +7,9 @@ import { MINUTE_MS } from './time.ts';
  */
 export const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
 
+/** How exactly eligd knows the service's clock: a `Date` header has no fraction of a second. */
+export const DATE_ERROR_MS = 1_000;
+
 /** Returns whether eligd can work with a skew that `clockSkew` returned. */
 export function isSmallSkew(skew_ms: number): boolean {
   return Math.abs(skew_ms) <= CLOCKS_DIFFER_MS;

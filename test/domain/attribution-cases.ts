@@ -291,6 +291,33 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: serves(1, 1), L2: duplicate(1, 2) },
   },
   {
+    what: 'of two calls of one need, the only listed one is the last that had left by then',
+    account: {
+      calls: [absent(), call(2, 1, { sent_at: at(5) })],
+      needs: [need(1, 'sought')],
+      listed: [listed('L', { created_at: at(5) - 500 })],
+    },
+    verdicts: { L: serves(1, 2) },
+  },
+  {
+    what: 'of two calls that were accepted after both requests, each is one call',
+    account: {
+      calls: [absent(), call(2, 1, { sent_at: at(5) })],
+      needs: [need(1, 'sought')],
+      listed: [listed('L1', { created_at: at(6) }), listed('L2', { created_at: at(7) })],
+    },
+    verdicts: { L1: serves(1, 2), L2: duplicate(1, 1) },
+  },
+  {
+    what: 'of two calls of one need that had not left by a wrong clock, the older one is listed',
+    account: {
+      calls: [absent({ sent_at: at(5) }), call(2, 1, { sent_at: at(8) })],
+      needs: [need(1, 'sought')],
+      listed: [listed('L')],
+    },
+    verdicts: { L: serves(1, 1) },
+  },
+  {
     what: 'the older of two listed calls is the first one, so the newer is no stranger’s call',
     account: {
       calls: [absent(), call(2, 1, { sent_at: at(16) })],

@@ -11,7 +11,7 @@ import {
   type ListedCall,
   type Verdict,
 } from '../../src/domain/attribution.ts';
-import { CLOCKS_DIFFER_MS } from '../../src/domain/clock-watch.ts';
+import { CLOCKS_DIFFER_MS, DATE_ERROR_MS } from '../../src/domain/clock-watch.ts';
 import { mayBeEchoOf } from '../../src/domain/matching.ts';
 import { finalOutcome } from '../../src/domain/outcome.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
@@ -51,6 +51,7 @@ function changed(find: string, put: string): Attribute {
     .replaceAll(/^export /gm, '');
   return runInNewContext(`${text}\nattribute`, {
     CLOCKS_DIFFER_MS,
+    DATE_ERROR_MS,
     DAY_MS,
     finalOutcome,
     mayBeEchoOf,

@@ -30,15 +30,23 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     'created_at !== null && created_at <= latest',
   ),
   not_before_it_was_sent: without(
-    'created_at === null || created_at >= sent_at - CLOCKS_DIFFER_MS',
+    'created_at === null || created_at >= sent_at - early_ms',
     'true',
   ),
   no_time_is_not_before: without(
-    'created_at === null || created_at >= sent_at - CLOCKS_DIFFER_MS',
-    'created_at !== null && created_at >= sent_at - CLOCKS_DIFFER_MS',
+    'created_at === null || created_at >= sent_at - early_ms',
+    'created_at !== null && created_at >= sent_at - early_ms',
   ),
   one_id_for_a_call: without('unused.delete(own)', 'void own'),
   calls_in_their_order: without('its.toSorted((a, b) => a.id - b.id)', 'its'),
+  last_that_had_left: without('sent.findLast((call) => isAfter(call, each, DATE_ERROR_MS)) ?? '),
+  first_that_had_left: without('sent.findLast(', 'sent.find('),
+  none_had_left: without(' ?? sent[0]'),
+  had_left_within_a_second: without('isAfter(call, each, DATE_ERROR_MS)', 'isAfter(call, each, 0)'),
+  had_left_by_clocks_that_agree: without(
+    'isAfter(call, each, DATE_ERROR_MS)',
+    'isAfter(call, each, CLOCKS_DIFFER_MS)',
+  ),
   calls_of_one_inquiry: without('call.inquiry === first?.inquiry', 'first !== undefined'),
   calls_in_their_order_although_drawn: without(' || a.id - b.id'),
   sought_before_absent: without(
