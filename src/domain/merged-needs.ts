@@ -86,8 +86,9 @@ function newest<Row extends Attempt>(rows: readonly Row[]): Row | undefined {
 
 /**
  * Returns whether the newest moving attempt is more advanced than the standing one. Of two answers,
- * a successful one wins, then the later one. Of two planned calls, one after a success wins, for
- * that may serve; so does the next attempt after a failure, which counts the failed one.
+ * a successful one wins, then the later one. Of two calls without an answer, one after a success
+ * wins, for that may serve if the call is not made or does not exist; of two planned ones, so does
+ * the next attempt after a failure, which counts the failed one.
  */
 function isMovingBetter(standing: readonly Attempt[], moving: readonly Attempt[]): boolean {
   const [those, these] = [ranks(standing, moving), ranks(moving, standing)];
@@ -104,6 +105,6 @@ function ranks(attempts: readonly Attempt[], others: readonly Attempt[]): number
     return [ADVANCEMENT.length];
   const rank = ADVANCEMENT.indexOf(last.state);
   if (last.state === 'planned') return [rank, last.retry > 0 || hasSuccess(attempts) ? 1 : 0];
-  if (last.state !== 'answered') return [rank];
+  if (last.state !== 'answered') return [rank, hasSuccess(attempts) ? 1 : 0];
   return [rank, hasSuccess(attempts) ? 1 : 0, last.answered_at ?? 0];
 }

@@ -11,6 +11,7 @@ const STATES = {
   R: 'rejected',
   O: 'open',
   W: 'withdrawn',
+  L: 'uncertain',
 } as const;
 const STATUSES: Record<string, string> = { S: 'SUCCESS', U: 'UNSUCCESSFUL' };
 
@@ -37,6 +38,7 @@ test.each([
   ['the next attempt wins over a first one (G2)', 'P', 'UN', 'm2', ['s1']],
   ['it gives way to a standing call after a success', 'SP', 'UN', 's2', ['m2']],
   ['a refused call does not win', 'UP', 'SR', 's2', ['m2']],
+  ['a lost call after a success wins over one after a failure', 'UL', 'SL', 'm2', []],
   ['an open call wins over a planned one', 'O', 'SP', 's1', ['m2']],
   ['a planned call gives way to an open one', 'UP', 'SO', 'm2', ['s2']],
   ['an answer wins over a planned call', 'S', 'P', 's1', ['m1']],
