@@ -144,10 +144,10 @@ export class ClaimCheck {
     );
     if (calls.length === 0 && plan.config.calls_per_day === null)
       this.#fail('G2', `The claim ${source_id} got no call and is on no list.`, [source_id]);
-    // A truncated list may never show a call whose reply was lost.
+    // A truncated list may never show a call whose reply, or the database with it, was lost.
     const findable = calls.filter(
       (call) =>
-        (call.carrier.is_known === 'surely' || service.shows(call)) &&
+        (this.#calls.isTold(call) || service.shows(call)) &&
         !this.#calls.isForgottenNumber(call, current.claim.claim_number) &&
         !this.#calls.isLostAndTooOld(call, calls),
     );
