@@ -1,4 +1,4 @@
-import { unanswered } from '../../../domain/attention.ts';
+import { type Attention, unanswered } from '../../../domain/attention.ts';
 import { parsed } from '../../../domain/damaged.ts';
 import { codesAsEchoed, type InquiryDraft, parseDraft } from '../../../domain/inquiry.ts';
 import { deliveryNotes } from '../../../domain/notes.ts';
@@ -31,6 +31,7 @@ import { appointmentsOf, inquiriesOf, type LinkedAppointment } from '../../../st
 import { payerSilences, setPayerSilence } from '../../../store/calls/payer-silence.ts';
 import { planAgain, planVisitAgain } from '../../../store/calls/plan-due.ts';
 import type { Tx } from '../../../store/engine/database.ts';
+import { isOfContent, mayBeOfFewRows } from '../../../store/engine/error-origin.ts';
 import { logStageFailure } from '../../loop.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { countUnusable, isSetAside } from '../poll/ask.ts';
@@ -53,46 +54,70 @@ export async function conclude(deps: CollectDeps): Promise<void> {
     const last = answers.at(-1);
     if (last === undefined) return;
     after = last.id;
-    await Promise.all(
-      answers.map(async (answer) => {
-        if (isSetAside(deps.memory, answer.id)) return;
-        try {
-          await deps.store.write((tx) => concludeOne({ tx, deps, now }, answer));
-        } catch (error) {
-          logStageFailure(deps.env, 'collect', error, 0);
-          await deps.store.write((tx) => raiseUnusable(tx, answer, now));
-          // Only now: if the disk is full, the office was not told, and the answer is good (G2).
-          countUnusable(deps.memory, answer.id);
-        }
-      }),
-    );
+    const ready = answers.filter(({ id }) => !isSetAside(deps.memory, id));
+    const made = await Promise.allSettled(ready.map((answer) => make(deps, answer, now)));
+    // One at a time: one that fails on a damaged page makes the commit of all others fail, too.
+    for (const [index, answer] of ready.entries())
+      if (made[index]?.status === 'rejected')
+        await make(deps, answer, now).catch((error) => setAside(deps, answer, error, now));
     deps.onRecord();
   }
+}
+
+const make = (deps: CollectDeps, answer: RawAnswer, now: number): Promise<void> =>
+  deps.store.write((tx) => concludeOne({ tx, deps, now }, answer));
+
+/**
+ * Puts the answer on the attention list and counts the try. Throws if the answer is not the cause,
+ * such as when the disk is full: that may pass, and the answer is good (G2).
+ */
+async function setAside(
+  deps: CollectDeps,
+  answer: RawAnswer,
+  error: unknown,
+  now: number,
+): Promise<void> {
+  if (!isOfContent(error) && !mayBeOfFewRows(error)) throw error;
+  logStageFailure(deps.env, 'collect', error, 0);
+  for (const raise of [raiseUnusable, raiseWithoutVisit])
+    try {
+      await deps.store.write((tx) => raise(tx, answer, now));
+      break;
+    } catch (failure) {
+      // Where the database is damaged, the visits or the list itself may be unreadable.
+      if (!mayBeOfFewRows(failure)) throw failure;
+      logStageFailure(deps.env, 'collect', failure, 0);
+    }
+  countUnusable(deps.memory, answer.id);
 }
 
 async function raiseUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<void> {
   const row = await inquiryById(tx, answer.inquiry);
   const [appointment] = await appointmentsOf(tx, answer.inquiry);
-  await raiseAttention(
-    tx,
-    {
-      connector: row?.connector ?? null,
-      appointment: appointment?.id ?? null,
-      inquiry: answer.inquiry,
-      subject: inquirySubject(answer.inquiry),
-    },
-    {
-      reason: 'answer_unusable',
-      what:
-        'The service answered, but eligd could not make a record of the answer. The answer is ' +
-        'kept.',
-      next:
-        'Install the newest version of eligd, which tries again automatically, or call the ' +
-        'insurance company yourself.',
-    },
-    now,
-  );
+  const of_visit = {
+    connector: row?.connector ?? null,
+    appointment: appointment?.id ?? null,
+    inquiry: answer.inquiry,
+  };
+  await raiseAttention(tx, { ...of_visit, subject: inquirySubject(answer.inquiry) }, UNUSABLE, now);
 }
+
+/** `raiseUnusable` without reading what may be damaged. */
+async function raiseWithoutVisit(tx: Tx, { inquiry }: RawAnswer, now: number): Promise<void> {
+  const subject = inquirySubject(inquiry);
+  const no_visit = { connector: null, appointment: null, inquiry: null };
+  await raiseAttention(tx, { ...no_visit, subject }, UNUSABLE, now);
+}
+
+const UNUSABLE: Attention = {
+  reason: 'answer_unusable',
+  what:
+    'The service answered, but eligd could not make a record of the answer. The answer is ' +
+    'kept.',
+  next:
+    'Install the newest version of eligd, which tries again automatically, or call the ' +
+    'insurance company yourself.',
+};
 
 async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<void> {
   const { tx, deps, now } = context;
