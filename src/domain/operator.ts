@@ -211,6 +211,11 @@ export function withdrawInquiry({ id }: OperatedInquiry, is_needed: boolean): Op
 
 export const PLANNED_AT_ONCE: Done = { did: true, what: 'eligd plans the appointment again now.' };
 
+export const NEXT_RELEASED: Done = {
+  did: true,
+  what: 'The next call for this visit or claim is no longer on hold.',
+};
+
 export const WITHDRAWN: Done = {
   did: true,
   what: 'It is closed. If the practice management system changes it, eligd plans it again.',

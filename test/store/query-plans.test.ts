@@ -13,7 +13,6 @@ import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { isOnList, nameNextVisit } from '../../src/store/bookkeeping/attention.ts';
-import { releasedAt } from '../../src/store/bookkeeping/audit.ts';
 import { readHeads } from '../../src/store/bookkeeping/chain-check.ts';
 import { writeLearned } from '../../src/store/bookkeeping/learned-settings.ts';
 import { storedOfPatient } from '../../src/store/bookkeeping/legal-holds.ts';
@@ -43,6 +42,7 @@ import {
   openServiceIds,
   unsettledTwin,
 } from '../../src/store/calls/inquiries.ts';
+import { keptHolds } from '../../src/store/calls/kept-holds.ts';
 import { comingVisits, sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
 import {
   dueForPlanning,
@@ -317,9 +317,9 @@ describe('the claim of', () => {
       'calls USING INDEX calls_inquiry (inquiry=?)',
     ],
     [
-      'when the office last released a call',
-      () => openWriteQueue(db).write((tx) => releasedAt(tx, 1)),
-      'audit USING INDEX audit_subject (subject=?)',
+      'the holds that a visit keeps',
+      () => keptHolds(db, 1),
+      'kept_holds USING PRIMARY KEY (appointment=?)',
     ],
     [
       'the call under way that the service could not tell from another one',

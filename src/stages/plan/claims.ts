@@ -46,18 +46,12 @@ import {
   inquiryById,
   latestForNeed,
   moveInquiries,
-  passHoldOn,
   unsettledTwin,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
 import { aboutInquiry } from '../../store/calls/inquiry-attention.ts';
-import {
-  type ClaimRow,
-  closeAppointment,
-  inquiriesOf,
-  link,
-  unlink,
-} from '../../store/calls/links.ts';
+import { endHoldsOf, isHeld, keptHolds, leaveCall } from '../../store/calls/kept-holds.ts';
+import { type ClaimRow, closeAppointment, inquiriesOf, link } from '../../store/calls/links.ts';
 import { setPlanDue } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { callableAt } from './coverage.ts';
@@ -127,12 +121,13 @@ async function ask(context: PlanContext, row: ClaimRow, planned: PlannedClaim): 
     tx,
     linked.map(({ id }) => id),
   );
-  const hold = holdOf(former, latest);
+  const is_held = former.some(isHeld) || (await keptHolds(tx, row.id)).length > 0;
+  const hold = is_held ? OPERATOR_HOLD : null;
   await leaveUnsent(tx, row, latest?.id ?? null, now);
   const rest: Next = { at: row.starts_at, wait: null, last: null, entries: [] };
   const other_first = { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
   if (latest !== null) {
-    if (!(await serveAgain(context, row, { latest, planned, hold, former }))) return other_first;
+    if (!(await serveAgain(context, row, { latest, planned, hold }))) return other_first;
     if (latest.state !== 'answered') return rest;
     await deliverLatest(tx, latest, row, now);
     const said = await claimSaid(tx, latest);
@@ -175,17 +170,10 @@ async function ask(context: PlanContext, row: ClaimRow, planned: PlannedClaim): 
   );
   if (added === null) return other_first;
   await serveFrom(tx, row, { serving: added, draft }, now);
-  if (hold !== null) await passHoldOn(tx, former, now);
   return rest;
 }
 
-type Serving = {
-  latest: InquiryRow;
-  planned: PlannedClaim;
-  hold: string | null;
-  /** The inquiries that served the claim before. */
-  former: readonly InquiryRow[];
-};
+type Serving = { latest: InquiryRow; planned: PlannedClaim; hold: string | null };
 
 /**
  * Has the newest attempt serve the claim, as it is or planned again. Returns false if another
@@ -194,7 +182,7 @@ type Serving = {
 async function serveAgain(
   context: PlanContext,
   row: ClaimRow,
-  { latest, planned, hold, former }: Serving,
+  { latest, planned, hold }: Serving,
 ): Promise<boolean> {
   const { tx } = context;
   const { now } = context.facts;
@@ -216,23 +204,9 @@ async function serveAgain(
   if (comes_back) {
     await updateInquiry(tx, id, { match_key }, now);
     await revive(tx, latest, now, { hold, due_at: await callableAt(context, latest, null) });
-    if (hold !== null) await passHoldOn(tx, former, now);
   }
   await revise(tx, id, planned, now);
   return true;
-}
-
-/**
- * Returns the operator's hold, which stays: on the call about a corrected claim, and on one that
- * was withdrawn with its claim.
- */
-function holdOf(former: readonly InquiryRow[], latest: InquiryRow | null): string | null {
-  // Another one for the same need was withdrawn in a merge, which has passed its hold on.
-  const others = former.filter(
-    ({ state, need_base }) => state !== 'withdrawn' || need_base !== latest?.need_base,
-  );
-  const is_held = [latest, ...others].some((each) => each?.hold_reason === OPERATOR_HOLD);
-  return is_held ? OPERATOR_HOLD : null;
 }
 
 /**
@@ -276,7 +250,8 @@ function isSettledBy(said: ClaimDetails | null): boolean {
 
 /**
  * Has the claim wait for the answer of this inquiry alone: nobody needs to ask the service for that
- * of another one. If it is unknown whether this one is there, the office must know (G2).
+ * of another one. If it is unknown whether this one is there, the office must know (G2). The holds
+ * that the claim has kept end: they are for the next call.
  */
 async function serveFrom(
   tx: Tx,
@@ -286,6 +261,7 @@ async function serveFrom(
 ): Promise<void> {
   const { coverage_rank } = input;
   await link(tx, { inquiry: serving.id, appointment: id, coverage_rank, draft }, now);
+  if (serving.state !== 'answered') await endHoldsOf(tx, [id]);
   const others = (await inquiriesOf(tx, id)).filter((each) => each.id !== serving.id);
   const subjects = others.map((each) => inquirySubject(each.id));
   await resolveAttention(tx, subjects, now, UNKNOWN_REASONS);
@@ -374,7 +350,7 @@ async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: numb
   for (const { id } of await inquiriesOf(tx, row.id)) {
     const inquiry = id === kept ? null : await inquiryById(tx, id);
     if (inquiry?.state !== 'planned' && inquiry?.state !== 'rejected') continue;
-    await unlink(tx, id, row.id, now);
+    await leaveCall(tx, { inquiry: id, appointment: row.id }, now);
     const reason = 'The claim no longer needs it.';
     await moveInquiries(tx, [id], { from: inquiry.state, to: 'withdrawn', reason }, now);
   }

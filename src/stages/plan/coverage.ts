@@ -3,7 +3,6 @@
 import { LOST_REASONS } from '../../domain/attention.ts';
 import { draftMatchKey, mergeDrafts } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
-import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { WAITS_FOR_PAYER } from '../../domain/payer-silence.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { HOUR_MS } from '../../domain/time.ts';
@@ -18,7 +17,8 @@ import {
   unsettledTwin,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
-import { type AppointmentRow, link, unlink } from '../../store/calls/links.ts';
+import { leaveCall } from '../../store/calls/kept-holds.ts';
+import { type AppointmentRow, link } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { deliverAtRank } from './answers.ts';
 import type { PlanContext } from './deps.ts';
@@ -42,7 +42,9 @@ export async function inquiryFor(
   const is_too_late = coverage.call_by < callable_at;
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
-      await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
+      await leaveCall(tx, { inquiry: latest.id, appointment: appointment.id }, now).then(() =>
+        revise(context, latest.id),
+      );
     const is_next_attempt =
       failed !== null || (latest !== null && latest.retry > 0 && latest.state !== 'answered');
     return is_next_attempt ? 'too_late_again' : 'too_late';
@@ -50,13 +52,7 @@ export async function inquiryFor(
   // Replacing an answer that seems too old costs a paid call, and the clock may be wrong (G1).
   if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
   const label = externalId(external_id_template, appointment.connector, appointment.source_id);
-  // A visit that was away for a moment keeps its hold.
-  const hold =
-    latest?.state === 'withdrawn' &&
-    latest.hold_reason === OPERATOR_HOLD &&
-    latest.external_id === label
-      ? OPERATOR_HOLD
-      : firstHold(appointment, coverage.rank, held);
+  const hold = firstHold(appointment, coverage.rank, held);
   if (latest !== null && reuse === 'revive' && !(await canComeBack(tx, latest, label, now))) {
     for (const external_id of new Set([label, latest.external_id]))
       await freeLabel(context, { external_id, match_key: latest.match_key });

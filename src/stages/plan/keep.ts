@@ -13,7 +13,7 @@ import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
 import { parkDeliveriesOf } from '../../store/answers/delivery-steps.ts';
 import { type AttentionSubject, resolveAttention } from '../../store/bookkeeping/attention.ts';
-import { appointmentSubject, inquirySubject, releasedAt } from '../../store/bookkeeping/audit.ts';
+import { appointmentSubject, inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { attemptsFor, withdrawNeedless } from '../../store/calls/attempts.ts';
 import {
   type InquiryRow,
@@ -22,12 +22,12 @@ import {
   unsettledTwin,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
+import { isHeld, leaveCall } from '../../store/calls/kept-holds.ts';
 import {
   type AppointmentRow,
   appointmentsOf,
   inquiriesOf,
   isAwaited,
-  unlink,
 } from '../../store/calls/links.ts';
 import { planAgain } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
@@ -49,12 +49,11 @@ export async function skipNeedlessRetry(tx: Tx, newest: InquiryRow): Promise<Inq
  * Returns whether planning may take the call back when nothing needs it: the service has no call of
  * the inquiry, the office does not hold it, and it is no attempt after an unsuccessful call.
  */
-export function mayBeTakenBack({ state, retry, sent_at, hold_reason }: InquiryRow): boolean {
+export function mayBeTakenBack(row: InquiryRow): boolean {
+  const { state, retry, sent_at } = row;
   const is_unsent =
     state === 'planned' || state === 'rejected' || (state === 'withdrawn' && sent_at === null);
-  // One that was withdrawn with its last visit is no longer on hold.
-  const is_held = hold_reason === OPERATOR_HOLD && state !== 'withdrawn';
-  return is_unsent && retry === 0 && !is_held;
+  return is_unsent && retry === 0 && !isHeld(row);
 }
 
 /**
@@ -135,7 +134,7 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
       ...(draft === null ? {} : { draft: JSON.stringify(draft) }),
       external_id: await labelFor(tx, inquiry, labels),
       visit_at: Math.min(...open_visits.map(({ starts_at }) => starts_at)),
-      hold_reason: await holdReason(tx, inquiry, open_visits, draft !== null),
+      hold_reason: holdReason(inquiry, open_visits, draft !== null),
     },
     now,
   );
@@ -166,29 +165,33 @@ function leavesOutCodes(draft: InquiryDraft, former: InquiryDraft | null): boole
  * coverages whose calls the operator holds: another call for one of them is on hold, too.
  */
 export function firstHold(
-  { missing_since }: AppointmentRow,
+  visit: AppointmentRow,
   rank: number,
   held: ReadonlySet<number>,
 ): string | null {
   if (held.has(rank)) return OPERATOR_HOLD;
-  return missing_since === null ? null : VANISHED_HOLD;
+  return isInDoubt(visit) ? VANISHED_HOLD : null;
 }
 
+/** Returns whether the visit has vanished, and the office has not released its calls since. */
+const isInDoubt = ({
+  missing_since,
+  is_confirmed,
+}: Pick<AppointmentRow, 'missing_since' | 'is_confirmed'>): boolean =>
+  missing_since !== null && is_confirmed === 0;
+
 /**
- * Returns the hold of the inquiry. The operator's hold stays until the operator releases it; what
- * was released after its visits had vanished stays released.
+ * Returns the hold of the inquiry. The operator's hold stays until the operator releases it. Else a
+ * call is made for a visit that is in the exports, or whose calls the office has released.
  */
-async function holdReason(
-  tx: Tx,
-  { id, hold_reason }: InquiryRow,
-  open_visits: readonly { missing_since: number | null }[],
+function holdReason(
+  { hold_reason }: InquiryRow,
+  open_visits: readonly Pick<AppointmentRow, 'missing_since' | 'is_confirmed'>[],
   has_draft: boolean,
-): Promise<string | null> {
+): string | null {
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
   if (!has_draft) return DAMAGED_HOLD;
-  const since = open_visits.flatMap(({ missing_since }) => missing_since ?? []);
-  if (since.length < open_visits.length) return null;
-  return ((await releasedAt(tx, id)) ?? 0) >= Math.max(...since) ? null : VANISHED_HOLD;
+  return open_visits.every(isInDoubt) ? VANISHED_HOLD : null;
 }
 
 export async function reviseAll(context: PlanContext, appointment: AppointmentRow): Promise<void> {
@@ -206,7 +209,7 @@ export async function leave(
 ): Promise<void> {
   const { tx } = context;
   const { now } = context.facts;
-  await unlink(tx, id, appointment.id, now);
+  await leaveCall(tx, { inquiry: id, appointment: appointment.id }, now);
   const reason =
     'Since the answer, the coverage, birth date, or tax ID of the appointment has changed.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
@@ -229,7 +232,7 @@ export async function leaveUnsent(
   for (const { id } of await inquiriesOf(tx, appointment.id)) {
     const inquiry = await inquiryById(tx, id);
     if (inquiry === null || ['planned', 'withdrawn', 'rejected'].includes(inquiry.state)) {
-      await unlink(tx, id, appointment.id, context.facts.now);
+      await leaveCall(tx, { inquiry: id, appointment: appointment.id }, context.facts.now);
       await revise(context, id);
     } else if (!isNeedOf(inquiry.need_base, appointment.patient_key, appointment.input.coverages)) {
       await leave(context, appointment, id);

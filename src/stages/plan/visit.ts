@@ -5,7 +5,6 @@ import { notAskedAbout } from '../../domain/ask-again.ts';
 import { PLANNING_REASONS } from '../../domain/attention.ts';
 import { CLOCK_RETRY_MS } from '../../domain/due-times.ts';
 import { isNeedOf } from '../../domain/needs.ts';
-import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
 import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
 import {
@@ -16,12 +15,8 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
-import {
-  type InquiryRow,
-  inquiriesById,
-  inquiryById,
-  passHoldOn,
-} from '../../store/calls/inquiries.ts';
+import { type InquiryRow, inquiriesById, inquiryById } from '../../store/calls/inquiries.ts';
+import { endHolds, isHeld, keptHolds, takeHolds } from '../../store/calls/kept-holds.ts';
 import {
   type AppointmentRow,
   closeAppointment,
@@ -120,7 +115,6 @@ export async function ask(
   const late: PlannedCoverage[] = [];
   const serving = new Set<number>();
   let wait: string | null = null;
-  let is_on_hold = false;
   let plan_again_at = Number.POSITIVE_INFINITY;
   const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
   const linked = await inquiriesOf(tx, appointment.id);
@@ -128,7 +122,8 @@ export async function ask(
     tx,
     linked.map(({ id }) => id),
   );
-  const held = ranksOnHold(appointment, former);
+  const held = await ranksOnHold(tx, appointment, former);
+  const served = new Set<number>();
   // The service could not tell a planned call for a former need from one for today's.
   for (const inquiry of former)
     if (inquiry.state === 'planned' && !rank_of.has(needOf(inquiry)))
@@ -141,9 +136,6 @@ export async function ask(
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
       serving.add(inquiry.id);
-      // One that was on hold before has no hold from another one.
-      is_on_hold ||=
-        inquiry.hold_reason === OPERATOR_HOLD && !former.some(({ id }) => id === inquiry.id);
       if (!is_clock_trusted || (await mayBeReplaced(tx, inquiry, coverage)))
         plan_again_at = now + LOOK_AGAIN_MS;
       const codes = await newCodes(tx, inquiry, coverage);
@@ -154,14 +146,14 @@ export async function ask(
         if (policy.new_codes === 'call' && inquiry.state !== 'answered')
           plan_again_at = now + LOOK_AGAIN_MS;
       }
+      if (codes.length === 0 || policy.new_codes !== 'call') served.add(coverage.rank);
     }
   }
   const is_entered = await leaveOthers(context, appointment, { serving, rank_of });
   // The office has entered the answer, so the items about what keeps eligd from calling are
   // obsolete.
   if (is_entered && decision.coverages.length === 0) attention.length = 0;
-  const gone = former.filter((each) => !rank_of.has(needOf(each)));
-  if (is_on_hold) await passHoldOn(tx, gone, now);
+  if (held.size > 0) await endHoldsOn(tx, appointment, { former, served });
   attention.push(...late.map((coverage) => coverage.late));
   const findings = { reasons: PLANNING_REASONS, entries: attention };
   await replaceAttention(tx, subjectOf(appointment), findings, now);
@@ -204,22 +196,58 @@ async function leaveOthers(
 }
 
 /**
- * Returns the ranks of the coverages whose calls the operator holds. If such a coverage is gone, it
- * was corrected: the visit's new coverages are on hold, wherever they are now. The birth date may
- * have been corrected, too.
+ * Returns the ranks of the coverages whose calls the office holds, or held until planning took them
+ * back. A visit that replaces another one has its holds, too.
  */
-function ranksOnHold({ input }: AppointmentRow, former: readonly InquiryRow[]): Set<number> {
+async function ranksOnHold(
+  tx: Tx,
+  appointment: AppointmentRow,
+  former: readonly InquiryRow[],
+): Promise<Set<number>> {
+  const { id, connector, input } = appointment;
+  if (input.replaces !== undefined)
+    await takeHolds(tx, { connector, replaces: input.replaces, appointment: id });
+  const kept = await keptHolds(tx, id);
+  const held = [...former.filter(isHeld), ...kept];
+  const before = [...former, ...kept];
+  return new Set(held.flatMap((each) => ranksOf(each, before, input.coverages)));
+}
+
+/**
+ * Ends the holds that the visit keeps for coverages which an inquiry serves now, held or not, if no
+ * other call follows it.
+ */
+async function endHoldsOn(
+  tx: Tx,
+  { id, input }: AppointmentRow,
+  { former, served }: { former: readonly InquiryRow[]; served: ReadonlySet<number> },
+): Promise<void> {
+  const kept = await keptHolds(tx, id);
+  const before = [...former, ...kept];
+  const ended = kept.filter((each) => {
+    const ranks = ranksOf(each, before, input.coverages);
+    return ranks.length > 0 && ranks.every((rank) => served.has(rank));
+  });
+  const ids = ended.map((each) => each.id);
+  await endHolds(tx, id, ids);
+}
+
+/**
+ * Returns the ranks of the coverage that the call is for. If that is gone, it was corrected: the
+ * visit's new coverages, wherever they are now. The birth date may have been corrected, too.
+ * `before`: the calls for the visit's former coverages.
+ */
+function ranksOf(
+  call: InquiryRow,
+  before: readonly InquiryRow[],
+  coverages: readonly CoverageInput[],
+): number[] {
   const isAsked = ({ need_base, patient_key }: InquiryRow, coverage: CoverageInput) =>
     isNeedOf(need_base, patient_key, [coverage]);
-  const added = input.coverages.flatMap((coverage, index) =>
-    former.some((each) => isAsked(each, coverage)) ? [] : [index + 1],
-  );
-  const held = former.filter(({ hold_reason }) => hold_reason === OPERATOR_HOLD);
-  return new Set(
-    held.flatMap((each) => {
-      const rank = 1 + input.coverages.findIndex((coverage) => isAsked(each, coverage));
-      return rank === 0 ? added : [rank];
-    }),
+  const rank = 1 + coverages.findIndex((coverage) => isAsked(call, coverage));
+  if (rank > 0) return [rank];
+  return coverages.flatMap((coverage, index) =>
+    before.some((each) => isAsked(each, coverage)) ? [] : [index + 1],
   );
 }
 

@@ -106,19 +106,6 @@ export async function auditOf(db: Db, subjects: readonly string[]): Promise<Audi
   return rows.filter(({ subject }, index) => index > (purged.get(subject) ?? -1));
 }
 
-/** Returns when the office last released the inquiry; null: never. */
-export async function releasedAt(tx: Tx, inquiry: number): Promise<number | null> {
-  const row = await tx
-    .selectFrom('audit')
-    .select('at')
-    .where('subject', '=', inquirySubject(inquiry))
-    .where('to_state', '=', sql.lit('released'))
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.at ?? null;
-}
-
 /** Returns the subject of entries about an appointment or a claim. */
 export const appointmentSubject = (id: number): string => `appointment:${id}`;
 /** Returns the subject of entries about an inquiry. */

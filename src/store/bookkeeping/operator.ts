@@ -7,6 +7,7 @@ import {
   holdInquiry,
   isWithdrawable,
   leaveToOther,
+  NEXT_RELEASED,
   type OperatedColumns,
   type Operation,
   PLANNED_AT_ONCE,
@@ -30,10 +31,11 @@ import {
   unsettledTwin,
   updateInquiry,
 } from '../calls/inquiries.ts';
+import { endHoldsFor, endHoldsOf } from '../calls/kept-holds.ts';
 import {
   appointmentsOf,
   closeAppointment,
-  haveVanishedBy,
+  confirmVisits,
   inquiriesOf,
   stillOpen,
   unlink,
@@ -83,9 +85,17 @@ export async function hold(tx: Tx, subject: Operand, now: number): Promise<Done[
  */
 export async function release(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   const done = await eachInquiry(tx, subject, releaseInquiry, now);
-  const ids = (await inquiriesFor(tx, subject)).map(({ id }) => id);
-  await haveVanishedBy(tx, ids, now);
-  await planAgain(tx, ids);
+  const rows = await inquiriesFor(tx, subject);
+  for (const row of rows) await endHoldsFor(tx, row);
+  const own = subject.kind === 'appointment' ? [subject.id] : [];
+  const ended = await endHoldsOf(tx, own);
+  const served = await Promise.all(rows.map(({ id }) => appointmentsOf(tx, id)));
+  const confirmed = await confirmVisits(tx, [...own, ...served.flat().map(({ id }) => id)]);
+  if (ended || (confirmed && rows.length === 0)) done.push(NEXT_RELEASED);
+  await planAgain(
+    tx,
+    rows.map(({ id }) => id),
+  );
   return done;
 }
 
@@ -105,6 +115,7 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
     done.push(...(await apply(tx, row, withdrawInquiry(row, is_needed), now)));
     if (is_needed) await planAgain(tx, [row.id]);
   }
+  await endHoldsOf(tx, appointments);
   for (const id of appointments) {
     // One without insurance may be on the list because it cannot be planned. If it is not, it stays
     // as it is: its insurance may still arrive (G2).

@@ -1,6 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
-import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { type InquiryState, isInquiryStep } from '../../domain/states.ts';
 import { resolveAttention } from '../bookkeeping/attention.ts';
@@ -330,14 +329,6 @@ const UNSETTLED = prepared<{ external_id: string; match_key: string }>()((tx, pl
     .where('match_key', '=', place('match_key'))
     .where(sql<boolean>`state in ('planned', 'sending', 'uncertain')`),
 );
-
-/** Ends the operator's hold on withdrawn inquiries: it has passed to another one. */
-export async function passHoldOn(tx: Tx, rows: readonly InquiryRow[], now: number): Promise<void> {
-  const ids = rows.map(({ id }) => id);
-  for (const { id, state, hold_reason } of await inquiriesById(tx, ids))
-    if (state === 'withdrawn' && hold_reason === OPERATOR_HOLD)
-      await updateInquiry(tx, id, { hold_reason: null }, now);
-}
 
 /** Returns inquiries with these match keys, in any state. */
 export async function inquiriesByMatch(

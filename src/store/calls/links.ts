@@ -24,6 +24,7 @@ export type LinkedAppointment = {
   starts_at: number;
   closed_reason: ClosedReason | null;
   missing_since: number | null;
+  is_confirmed: 0 | 1;
   coverage_rank: number;
   /** The content that the appointment needs; null when the stored text is damaged. */
   draft: InquiryDraft | null;
@@ -95,6 +96,7 @@ const LINKED_TO = prepared<{ inquiry: number }>()((db, place) =>
       'appointments.starts_at',
       'appointments.closed_reason',
       'appointments.missing_since',
+      'appointments.is_confirmed',
       'inquiry_appointments.coverage_rank',
       'inquiry_appointments.draft',
     ])
@@ -148,6 +150,7 @@ type PlannableRow = {
   starts_at: number;
   closed_reason: ClosedReason | null;
   missing_since: number | null;
+  is_confirmed: 0 | 1;
 };
 
 export type AppointmentRow = PlannableRow & { kind: 'appointment'; input: AppointmentInput };
@@ -194,24 +197,18 @@ export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[
 }
 
 /**
- * Notes that visits of the inquiries have vanished by now, if the clock was ahead then: a release
- * now is later.
+ * Notes that those of the visits that have vanished take place nevertheless: the office has
+ * released their calls. Returns whether there is one.
  */
-export async function haveVanishedBy(
-  tx: Tx,
-  inquiries: readonly number[],
-  now: number,
-): Promise<void> {
-  const visits = tx
-    .selectFrom('inquiry_appointments')
-    .select('appointment')
-    .where('inquiry', 'in', inquiries);
-  await tx
+export async function confirmVisits(tx: Tx, appointments: readonly number[]): Promise<boolean> {
+  if (appointments.length === 0) return false;
+  const { numUpdatedRows } = await tx
     .updateTable('appointments')
-    .set({ missing_since: now })
-    .where('missing_since', '>', now)
-    .where('id', 'in', visits)
-    .execute();
+    .set({ is_confirmed: 1 })
+    .where('id', 'in', appointments)
+    .where('missing_since', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0;
 }
 
 /**

@@ -57,6 +57,7 @@ const TO_PLAN = prepared<{ id: number }>()((tx, place) =>
       'starts_at',
       'closed_reason',
       'missing_since',
+      'is_confirmed',
       'content',
     ])
     .where('id', '=', place('id'))

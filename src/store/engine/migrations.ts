@@ -42,6 +42,7 @@ import * as mergedVisits from '../../../migrations/0043-merged-visits.ts';
 import * as orderedCalls from '../../../migrations/0044-ordered-calls.ts';
 import * as requestRows from '../../../migrations/0045-request-rows.ts';
 import * as changedVisits from '../../../migrations/0046-changed-visits.ts';
+import * as holds from '../../../migrations/0047-holds.ts';
 
 /**
  * Every migration by name, in order. Forward only: a database is never migrated back. The numbers
@@ -93,4 +94,5 @@ export const MIGRATIONS = {
   '0044-ordered-calls': orderedCalls,
   '0045-request-rows': requestRows,
   '0046-changed-visits': changedVisits,
+  '0047-holds': holds,
 };

@@ -35,6 +35,8 @@ export type Tables = {
   inquiries: InquiryTable;
   /** A view: each inquiry with the call that is under way, is sought, or serves it, if any. */
   inquiries_with_call: InquiryTable & CurrentCall;
+  /** The office's holds that no call has at the moment. */
+  kept_holds: { appointment: number; inquiry: number };
   /** Listed calls that may be for the patient of an inquiry, which waits for the office. */
   doubtful_calls: { inquiry: number; service_id: string; wait_until: number };
   calls: {
@@ -205,6 +207,8 @@ type AppointmentTable = {
   patient_key: string;
   last_source: number | null;
   missing_since: number | null;
+  /** 1: the office has released its calls although it has vanished. */
+  is_confirmed: Generated<0 | 1>;
   missed_source: Generated<number | null>;
   closed_reason: ClosedReason | null;
   closed_at: number | null;

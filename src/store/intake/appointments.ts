@@ -69,6 +69,7 @@ export function prepare(
     patient_key: patientKey(connector, appointment),
     last_source: source,
     missing_since: null,
+    is_confirmed: 0 as const,
     missed_source: null,
     closed_reason: null,
     closed_at: null,

@@ -8,7 +8,8 @@ import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import type { InquiryState } from '../../domain/states.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import { hasFailed, orderAttempts } from '../calls/attempts.ts';
-import { type InquiryRow, moveInquiries, updateInquiry } from '../calls/inquiries.ts';
+import { moveInquiries, updateInquiry } from '../calls/inquiries.ts';
+import { isHeld, keepHoldsOf } from '../calls/kept-holds.ts';
 import { planAgain } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
 
@@ -65,10 +66,11 @@ export async function mergeNeeds(
     // If the service does not have a lost call, the call is made again only after the release. The
     // reply to one that is under way may get lost.
     const may_be_sent = next !== undefined && MAY_BE_SENT.has(next.state);
-    if (may_be_sent && unneeded.some(isOnHold))
+    if (may_be_sent && unneeded.some(isHeld))
       await updateInquiry(tx, next.id, { hold_reason: OPERATOR_HOLD }, now);
     if (may_be_sent && unneeded.some(({ is_ordered }) => is_ordered === 1))
       await updateInquiry(tx, next.id, { is_ordered: 1 }, now);
+    await keepHoldsOf(tx, unneeded);
     await moveInquiries(
       tx,
       unneeded.map(({ id }) => id),
@@ -89,5 +91,3 @@ export async function mergeNeeds(
     );
   }
 }
-
-const isOnHold = ({ hold_reason }: InquiryRow) => hold_reason === OPERATOR_HOLD;

@@ -1,0 +1,127 @@
+/**
+ * The office's holds that no call has at the moment: planning has taken the held call back, because
+ * the visit was away, its coverage was corrected, or another call comes first. The visit or claim
+ * keeps the hold, and the next call for that coverage is on hold. A kept hold names the call that
+ * was held; only its need counts, because another visit may have the call planned again.
+ */
+import type { Insertable } from 'kysely';
+import { OPERATOR_HOLD } from '../../domain/operator.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { prepared, preparedRows } from '../engine/prepared.ts';
+import type { Tables } from '../engine/tables.ts';
+import { type InquiryRow, inquiryById } from './inquiries.ts';
+import { appointmentsOf, unlink } from './links.ts';
+
+/** Unlinks the call from the visit or claim, which keeps the office's hold. */
+export async function leaveCall(
+  tx: Tx,
+  { inquiry, appointment }: { inquiry: number; appointment: number },
+  now: number,
+): Promise<void> {
+  const row = await inquiryById(tx, inquiry);
+  if (row !== null && isHeld(row)) await KEEP(tx, [{ inquiry, appointment }]);
+  await unlink(tx, inquiry, appointment, now);
+}
+
+/** Has every visit and claim of the calls keep the office's hold: these calls are taken back. */
+export async function keepHoldsOf(tx: Tx, inquiries: readonly InquiryRow[]): Promise<void> {
+  for (const { id } of inquiries.filter(isHeld)) {
+    const served = await appointmentsOf(tx, id);
+    if (served.length > 0)
+      await KEEP(
+        tx,
+        served.map((each) => ({ inquiry: id, appointment: each.id })),
+      );
+  }
+}
+
+/** Returns whether the office holds the call. One that was taken back holds nothing anymore. */
+export function isHeld({ state, hold_reason }: InquiryRow): boolean {
+  return hold_reason === OPERATOR_HOLD && state !== 'withdrawn';
+}
+
+const KEEP = preparedRows<Insertable<Tables['kept_holds']>>()((tx, holds) =>
+  tx
+    .insertInto('kept_holds')
+    .values(holds)
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Returns the calls whose hold the visit or claim keeps. */
+export async function keptHolds(db: Db | Tx, appointment: number): Promise<InquiryRow[]> {
+  return await KEPT(db, { appointment });
+}
+
+const KEPT = prepared<{ appointment: number }>()((db, place) =>
+  db
+    .selectFrom('kept_holds')
+    .innerJoin('inquiries_with_call as inquiries', 'inquiries.id', 'kept_holds.inquiry')
+    .selectAll('inquiries')
+    .where('kept_holds.appointment', '=', place('appointment'))
+    .orderBy('inquiries.id'),
+);
+
+/** Moves the holds to the visit that replaces the one with this ID in the PMS. */
+export async function takeHolds(
+  tx: Tx,
+  {
+    connector,
+    replaces,
+    appointment,
+  }: Record<'connector' | 'replaces', string> & {
+    appointment: number;
+  },
+): Promise<void> {
+  const former = await tx
+    .selectFrom('appointments')
+    .select('id')
+    .where('connector', '=', connector)
+    .where('source_id', '=', replaces)
+    .where('superseded_at', 'is', null)
+    .executeTakeFirst();
+  const kept = former === undefined ? [] : await keptHolds(tx, former.id);
+  if (former === undefined || kept.length === 0) return;
+  const inquiries = kept.map(({ id }) => id);
+  await KEEP(
+    tx,
+    inquiries.map((inquiry) => ({ inquiry, appointment })),
+  );
+  await endHolds(tx, former.id, inquiries);
+}
+
+/** Ends these holds of the visit or claim: a call serves the coverage, on hold or not. */
+export async function endHolds(
+  tx: Tx,
+  appointment: number,
+  inquiries: readonly number[],
+): Promise<void> {
+  if (inquiries.length === 0) return;
+  await tx
+    .deleteFrom('kept_holds')
+    .where('appointment', '=', appointment)
+    .where('inquiry', 'in', inquiries)
+    .execute();
+}
+
+/** Ends every hold that these visits and claims keep. Returns whether there was one. */
+export async function endHoldsOf(tx: Tx, appointments: readonly number[]): Promise<boolean> {
+  if (appointments.length === 0) return false;
+  const { numDeletedRows } = await tx
+    .deleteFrom('kept_holds')
+    .where('appointment', 'in', appointments)
+    .executeTakeFirst();
+  return numDeletedRows > 0;
+}
+
+/** Ends the holds for the need of a released call, also of visits that are away at the moment. */
+export async function endHoldsFor(
+  tx: Tx,
+  { need_base, benefit_year }: Pick<InquiryRow, 'need_base' | 'benefit_year'>,
+): Promise<void> {
+  const of_need = tx
+    .selectFrom('inquiries')
+    .select('id')
+    .where('need_base', '=', need_base)
+    .where('benefit_year', '=', benefit_year);
+  await tx.deleteFrom('kept_holds').where('inquiry', 'in', of_need).execute();
+}
