@@ -6,7 +6,7 @@ import { externalId } from '../../domain/needs.ts';
 import { WAITS_FOR_PAYER } from '../../domain/payer-silence.ts';
 import type { PlannedCoverage } from '../../domain/planning.ts';
 import { HOUR_MS } from '../../domain/time.ts';
-import { latestRecord } from '../../store/answers/answers.ts';
+import { failureReadAt } from '../../store/answers/answers.ts';
 import { nameNextVisit, raiseAgain, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { answerBefore, makeNewest } from '../../store/calls/attempts.ts';
@@ -167,7 +167,7 @@ async function joinInquiry(
 /**
  * Returns when a call for the need can be made: now, or after the pause before the next attempt.
  * The office hears at once if that is too late. A call that waits for its payer may be made sooner.
- * The pause begins when eligd heard of the failure; by the service's clock, too, because this
+ * The pause begins when eligd first heard of the failure; by the service's clock, too, because this
  * machine's may have been ahead.
  */
 export async function callableAt(
@@ -180,7 +180,7 @@ export async function callableAt(
   const is_next = latest?.state === 'withdrawn' && latest.retry > 0;
   const before = failed ?? (is_next ? await answerBefore(tx, latest) : null);
   if (before === null) return now;
-  const read_at = (await latestRecord(tx, before.id))?.created_at ?? 0;
+  const read_at = (await failureReadAt(tx, before.id)) ?? 0;
   const failed_at = Math.min(read_at, before.answered_service_at ?? now, now);
   return Math.max(now, failed_at + policy.attempt_pause_hours * HOUR_MS);
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import { outcomeOf } from '../../domain/outcome.ts';
 import type { ClaimStatusRecord } from '../../records/claim-status.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
 import type { VerificationTimes } from '../calls/due-inquiries.ts';
@@ -263,4 +264,26 @@ const FIRST_ANSWER = prepared<{ inquiry: number }>()((db, place) =>
     .select('received_at')
     .where('inquiry', '=', place('inquiry'))
     .where('revision', '=', sql.lit(1)),
+);
+
+/**
+ * Returns when eligd read that the call had failed, before any revision that says so again; null
+ * unless its newest answer is a failure.
+ */
+export async function failureReadAt(tx: Tx, inquiry: number): Promise<number | null> {
+  let read_at: number | null = null;
+  for (const { service_status, created_at } of await READ(tx, { inquiry })) {
+    if (outcomeOf(service_status) === 'successful') break;
+    read_at = created_at;
+  }
+  return read_at;
+}
+
+const READ = prepared<{ inquiry: number }>()((db, place) =>
+  db
+    .selectFrom('records')
+    .innerJoin('answers', 'answers.id', 'records.answer')
+    .select(['answers.service_status', 'records.created_at'])
+    .where('records.inquiry', '=', place('inquiry'))
+    .orderBy('records.revision', 'desc'),
 );

@@ -102,6 +102,54 @@ test.each(RECORDS)(
   },
 );
 
+/** The service changes the words of an answer. */
+async function revise(clinic: Installation, id: number, summary: string): Promise<void> {
+  const { read } = clinic.client;
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null
+      ? { ok: true, value: { ...result.value, summary } }
+      : result;
+  };
+  await readAgain(clinic, id);
+  clinic.client.read = read;
+}
+
+test.each(RECORDS)(
+  'a failure that is revised does not begin the pause again if its record $role in a merge',
+  async (records) => {
+    const clinic = await installWithFailedCall(6 * HOUR_MS);
+    await pass(clinic, 5 / 24);
+    await revise(clinic, 3, 'Nobody answered.');
+    await merge(clinic, records);
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+    await pass(clinic, 2 / 24);
+    await clinic.submitNow();
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1', 'B-1']);
+  },
+);
+
+test('after an answer that became a failure, the pause counts from the failure', async () => {
+  const clinic = await install({ collecting: { attempt_pause_ms: 6 * HOUR_MS } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'SUCCESS' });
+  await finish(clinic);
+  await pass(clinic, 1);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await readAgain(clinic, 1);
+  await pass(clinic, 4 / 24);
+  await revise(clinic, 1, 'Nobody answered.');
+  await plan(clinic, canceled(visit(clinic, 'A-1')));
+  await send(clinic, visit(clinic, 'A-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  await pass(clinic, 3 / 24);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
 test('the next attempt comes in time if the clock was ahead when the call failed', async () => {
   const clinic = await installWithFailedCall(6 * HOUR_MS, 3);
   await merge(clinic);
