@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { draftInquiry } from '../../src/domain/draft.ts';
 import { CLOCK_WAITS } from '../../src/domain/due-times.ts';
 import { effectiveProvider } from '../../src/domain/provider.ts';
-import { firstAnswerAt } from '../../src/store/answers/answers.ts';
+import { failureReadAt, firstAnswerAt } from '../../src/store/answers/answers.ts';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
+import { hasWaitingDeliveries } from '../../src/store/answers/delivery-steps.ts';
 import { takeKnown } from '../../src/store/answers/inbox.ts';
 import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
 import { looksAt } from '../../src/store/bookkeeping/access-log.ts';
@@ -315,6 +316,16 @@ describe('the claim of', () => {
       'a call that the service has forgotten',
       () => openWriteQueue(db).write((tx) => hasForgottenCall(tx, 1)),
       'calls USING INDEX calls_inquiry (inquiry=?)',
+    ],
+    [
+      'when eligd read that a call had failed',
+      () => openWriteQueue(db).write((tx) => failureReadAt(tx, 1)),
+      'records USING INDEX records_inquiry (inquiry=?)',
+    ],
+    [
+      'whether an answer about a damaged visit waits to be written',
+      () => openWriteQueue(db).write((tx) => hasWaitingDeliveries(tx, 1)),
+      'deliveries USING COVERING INDEX deliveries_appointment (appointment=? AND state=?)',
     ],
     [
       'the holds that a visit keeps',

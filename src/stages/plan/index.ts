@@ -22,9 +22,11 @@ import {
   setPlanDue,
 } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
+import { mayPass } from '../../store/engine/error-origin.ts';
 import { logStageFailure, type StepResult } from '../loop.ts';
 import { followCoverages } from './answers.ts';
 import { planClaimRow } from './claims.ts';
+import { leaveDamaged } from './damaged.ts';
 import { type PlanDeps, RETRY_MS } from './deps.ts';
 import { leaveUnsent, subjectOf } from './keep.ts';
 import { ask, doNotAsk } from './visit.ts';
@@ -45,8 +47,9 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
   const results = await Promise.allSettled(
     due.map(({ id }) => store.write((tx) => planOne(tx, deps, id, now))),
   );
+  const cause = results.find((result) => result.status === 'rejected' && mayPass(result.reason));
   for (const [index, result] of results.entries()) {
-    if (result.status === 'fulfilled') continue;
+    if (result.status === 'fulfilled' || mayPass(result.reason)) continue;
     const appointment = due[index];
     logStageFailure(env, 'plan', result.reason, RETRY_MS);
     if (appointment === undefined) continue;
@@ -64,6 +67,8 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
     deps.onPlanned();
     await logInquiries(deps, planned, now);
   }
+  // A full disk, for example, is neither a bug nor damage: all is tried again.
+  if (cause?.status === 'rejected') throw cause.reason;
   return { did: due.length, next_at: await nextPlanDue(store.db) };
 }
 
@@ -133,6 +138,7 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
   if (appointment === null) return;
   const facts = { ...deps.facts(), now };
   const context = { tx, facts, external_id_template: deps.external_id_template };
+  if (await leaveDamaged(context, appointment)) return;
   if (appointment.kind === 'claim') {
     await planClaimRow(context, appointment);
     return;

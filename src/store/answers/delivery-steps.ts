@@ -71,6 +71,17 @@ export async function parkDeliveriesOf(
   await settleDeliveries(tx, await query.execute(), { to: 'parked', reason, due_at: now }, now);
 }
 
+/** Returns whether an answer waits to be written for the appointment. */
+export async function hasWaitingDeliveries(tx: Tx, appointment: number): Promise<boolean> {
+  const row = await tx
+    .selectFrom('deliveries')
+    .select('id')
+    .where('appointment', '=', appointment)
+    .where('state', 'in', ['pending', 'failed'])
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Parks waiting deliveries to other ranks, which the coverage had before. */
 export async function parkOtherRanks(
   tx: Tx,

@@ -1,6 +1,7 @@
 /** When planning looks at visits and claims again. What makes one due now wakes planning. */
 
 import { sql } from 'kysely';
+import { readAppointment, readClaim } from '../../domain/damaged.ts';
 import type { PlanLimit } from '../../domain/due-times.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -41,8 +42,9 @@ export async function appointmentDueForPlanning(
 ): Promise<AppointmentRow | ClaimRow | null> {
   const [row] = await TO_PLAN(tx, { id });
   if (row === undefined) return null;
-  const { content, ...rest } = row;
-  return { ...rest, input: JSON.parse(content) as unknown } as AppointmentRow | ClaimRow;
+  const { content: _, ...rest } = row;
+  const input = row.kind === 'claim' ? readClaim(row) : readAppointment(row);
+  return { ...rest, input } as AppointmentRow | ClaimRow;
 }
 
 const TO_PLAN = prepared<{ id: number }>()((tx, place) =>

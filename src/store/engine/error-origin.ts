@@ -33,3 +33,11 @@ export function isOfContent(error: unknown): boolean {
 export function mayBeOfFewRows(error: unknown): boolean {
   return !(error instanceof EligdError) && OF_PAGES.test(errorCode(error) ?? '');
 }
+
+/**
+ * Returns whether an error comes neither from what was to be stored nor from a few rows, so that
+ * everything else fails, too, until its cause has passed, such as a full disk.
+ */
+export function mayPass(error: unknown): boolean {
+  return !isOfContent(error) && !mayBeOfFewRows(error);
+}

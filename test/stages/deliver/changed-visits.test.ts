@@ -133,6 +133,25 @@ test.each(CLAIM_CHANGES)('what is written for a claim with another %s', async (.
   expect(await writtenClaims(clinic)).toEqual([]);
 });
 
+test('a claim that moves to a twin’s record gets only the answer about the twin (G8)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await clinic.planNow();
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  const about = { coverage: { ...coverage, member_id: 'ACTIVE-1' }, date_of_service };
+  const [asked, moved] = [ADA, BEN].map((patient) => ({ ...claim(1), ...about, patient }));
+  for (const each of [asked, moved]) {
+    await clinic.readClaims(each!);
+    await clinic.planNow();
+    await clinic.submitNow();
+    await finish(clinic);
+    await clinic.planNow();
+  }
+  expect(await writtenClaims(clinic)).toEqual(['C-1 P-9']);
+  const deliveries = await clinic.deliveries();
+  expect(deliveries.map(({ state }) => state)).toEqual(['parked', 'delivered']);
+});
+
 test('a delivery that waits for planning does not delay the retry of another', async () => {
   const { clinic, answered } = await installWithAnswer();
   const other = { ...ADA, id: 'P-7', birth_date: '1990-01-01' };

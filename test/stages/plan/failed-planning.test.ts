@@ -174,3 +174,21 @@ test('a withdrawn visit without insurance gets its call once that arrives', asyn
   await clinic.submitNow();
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
+
+test('a full disk is not called damaged data, and the visits are planned later (G2)', async () => {
+  const clinic = await install();
+  const { db } = clinic.store;
+  await clinic.planNow();
+  const visits = Array.from({ length: 20 }, (_, index) =>
+    clinic.visit(`A-${index}`, { coverages: [aCoverage({ member_id: `ACTIVE${index}` })] }),
+  );
+  await clinic.read(...visits);
+  await sql`pragma wal_checkpoint(truncate)`.execute(db);
+  const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
+  await sql`pragma max_page_count = ${sql.lit(rows[0]!.page_count + 1)}`.execute(db);
+  await expect(clinic.planNow()).rejects.toMatchObject({ code: 'SQLITE_FULL' });
+  expect(await clinic.attention()).toEqual([]);
+  await sql`pragma max_page_count = 1000000`.execute(db);
+  await clinic.planNow();
+  expect(await clinic.inquiries()).toHaveLength(20);
+});

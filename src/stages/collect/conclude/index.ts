@@ -31,7 +31,7 @@ import { appointmentsOf, inquiriesOf, type LinkedAppointment } from '../../../st
 import { payerSilences, setPayerSilence } from '../../../store/calls/payer-silence.ts';
 import { planAgain, planVisitAgain } from '../../../store/calls/plan-due.ts';
 import type { Tx } from '../../../store/engine/database.ts';
-import { isOfContent, mayBeOfFewRows } from '../../../store/engine/error-origin.ts';
+import { mayBeOfFewRows, mayPass } from '../../../store/engine/error-origin.ts';
 import { logStageFailure } from '../../loop.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { countUnusable, isSetAside } from '../poll/ask.ts';
@@ -77,7 +77,7 @@ async function setAside(
   error: unknown,
   now: number,
 ): Promise<void> {
-  if (!isOfContent(error) && !mayBeOfFewRows(error)) throw error;
+  if (mayPass(error)) throw error;
   logStageFailure(deps.env, 'collect', error, 0);
   for (const raise of [raiseUnusable, raiseWithoutVisit])
     try {
