@@ -141,6 +141,8 @@ export class Operator {
         .where('hold_reason', '=', 'operator')
         .execute();
       for (const { id } of held) await this.#run(store, 'release', { kind: 'inquiry', id }, []);
+      const kept = await store.db.selectFrom('kept_holds').select('appointment as id').execute();
+      for (const { id } of kept) await this.#run(store, 'release', { kind: 'appointment', id }, []);
     });
   }
 

@@ -6,7 +6,7 @@ import type { Selectable, Updateable } from 'kysely';
 import { type DeliveryState, isDeliveryStep } from '../../domain/states.ts';
 import { deliverySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
-import { preparedUpdate } from '../engine/prepared.ts';
+import { prepared, preparedUpdate } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
 
 type DeliveryToMove = Pick<Selectable<Tables['deliveries']>, 'id' | 'key' | 'state' | 'failures'>;
@@ -92,17 +92,21 @@ export async function parkOtherRanks(
   }: { appointment: number; inquiry: number; coverage_rank: number },
   now: number,
 ): Promise<void> {
-  const others = await tx
-    .selectFrom('deliveries')
-    .select(['id', 'key', 'state', 'failures'])
-    .where('appointment', '=', appointment)
-    .where('inquiry', '=', inquiry)
-    .where('coverage_rank', '!=', coverage_rank)
-    .where('state', 'in', ['pending', 'failed'])
-    .execute();
+  const others = await OF_OTHER_RANKS(tx, { appointment, inquiry, coverage_rank });
   const reason = 'The order of the coverages of the appointment has changed.';
   await settleDeliveries(tx, others, { to: 'parked', reason, due_at: now }, now);
 }
+
+const OF_OTHER_RANKS = prepared<{ appointment: number; inquiry: number; coverage_rank: number }>()(
+  (tx, place) =>
+    tx
+      .selectFrom('deliveries')
+      .select(['id', 'key', 'state', 'failures'])
+      .where('appointment', '=', place('appointment'))
+      .where('inquiry', '=', place('inquiry'))
+      .where('coverage_rank', '!=', place('coverage_rank'))
+      .where('state', 'in', ['pending', 'failed']),
+);
 
 /**
  * Makes a parked delivery pending again, unless the operator has to decide about it. Returns

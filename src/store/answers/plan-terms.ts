@@ -15,6 +15,7 @@ import {
 } from '../../records/plan-terms.ts';
 import type { InquiryRow } from '../calls/inquiries.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { prepared } from '../engine/prepared.ts';
 import { latestRecord } from './answers.ts';
 
 /** Only this many recent calls under one coverage of a patient count. */
@@ -32,17 +33,8 @@ export async function answersOfNeed(
   need_base: string,
   { time_zone }: Pick<TermRules, 'time_zone'>,
 ): Promise<PatientAnswer[]> {
-  const rows = await tx
-    .selectFrom('inquiries_with_call')
-    .selectAll()
-    .where('need_base', '=', need_base)
-    .where('state', '=', sql.lit('answered'))
-    .orderBy('benefit_year', 'desc')
-    .orderBy('attempt', 'desc')
-    .limit(sql.lit(CALLS_MAX))
-    .execute();
   const answers: PatientAnswer[] = [];
-  for (const inquiry of rows) {
+  for (const inquiry of await ANSWERED(tx, { need_base })) {
     const record = (await latestRecord(tx, inquiry.id))?.record;
     if (record?.schema !== 'eligd.eligibility/1' || record.outcome !== 'successful') continue;
     const answered_at = inquiry.answered_at ?? inquiry.updated_at;
@@ -51,6 +43,17 @@ export async function answersOfNeed(
   }
   return answers;
 }
+
+const ANSWERED = prepared<{ need_base: string }>()((db, place) =>
+  db
+    .selectFrom('inquiries_with_call')
+    .selectAll()
+    .where('need_base', '=', place('need_base'))
+    .where('state', '=', sql.lit('answered'))
+    .orderBy('benefit_year', 'desc')
+    .orderBy('attempt', 'desc')
+    .limit(sql.lit(CALLS_MAX)),
+);
 
 /** Returns the answers whose terms are valid in a plan year on a given day. */
 export function inPlanYear<Answer extends { said_on: LocalDate }>(

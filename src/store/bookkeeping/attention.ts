@@ -1,10 +1,10 @@
-import { type Expression, type SqlBool, sql } from 'kysely';
+import { type Expression, type Insertable, type SqlBool, sql } from 'kysely';
 import type { Attention, AttentionReason } from '../../domain/attention.ts';
 import { parsed } from '../../domain/damaged.ts';
 import type { ClosedReason } from '../../domain/explanation.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { prepared } from '../engine/prepared.ts';
-import type { SubjectKind } from '../engine/tables.ts';
+import { prepared, preparedRows } from '../engine/prepared.ts';
+import type { SubjectKind, Tables } from '../engine/tables.ts';
 import { writeAudit } from './audit.ts';
 
 export type AttentionSubject = {
@@ -37,23 +37,29 @@ export async function raiseAttention(
       },
     ]);
   }
-  await tx
+  const { reason, what, next, words = null } = entry;
+  await RAISE(tx, [{ ...about, reason, what, next, words, since: now, resolved_at: null }]);
+  if (about.inquiry !== null) await nameNextVisit(tx, 'inquiry', about.inquiry, now);
+}
+
+/** An item that is open already gets the words, and the visit if its inquiry had none. */
+const RAISE = preparedRows<Insertable<Tables['attention']>>()((tx, items) =>
+  tx
     .insertInto('attention')
-    .values({ ...about, ...entry, words: entry.words ?? null, since: now, resolved_at: null })
+    .values(items)
     .onConflict((conflict) =>
       conflict
         .columns(['subject', 'reason'])
         .where('resolved_at', 'is', null)
         .doUpdateSet({
-          what: entry.what,
-          next: entry.next,
-          words: entry.words ?? null,
-          ...visitOf(about),
+          what: (excluded) => excluded.ref('excluded.what'),
+          next: (excluded) => excluded.ref('excluded.next'),
+          words: (excluded) => excluded.ref('excluded.words'),
+          connector: sql`coalesce(attention.connector, excluded.connector)`,
+          appointment: sql`coalesce(attention.appointment, excluded.appointment)`,
         }),
-    )
-    .execute();
-  if (about.inquiry !== null) await nameNextVisit(tx, 'inquiry', about.inquiry, now);
-}
+    ),
+);
 
 /** Returns whether an item with this reason, or any, is open whose text contains `naming`. */
 export async function isOnList(
@@ -62,24 +68,19 @@ export async function isOnList(
   reason: AttentionReason | null = null,
   naming = '',
 ): Promise<boolean> {
-  const open = await tx
-    .selectFrom('attention')
-    .select('id')
-    .where('subject', '=', subject)
-    .$if(reason !== null, (query) => query.where('reason', '=', reason))
-    .where('what', 'like', `%${naming}%`)
-    .where('resolved_at', 'is', null)
-    .executeTakeFirst();
-  return open !== undefined;
+  return (await OPEN_OF(tx, { subject, naming: `%${naming}%` }, reason ?? '')).length > 0;
 }
 
-/** Returns the columns that add the visit to an item that was raised while its inquiry had none. */
-function visitOf({ connector, appointment }: AttentionSubject) {
-  return {
-    connector: sql<string | null>`coalesce(attention.connector, ${connector})`,
-    appointment: sql<number | null>`coalesce(attention.appointment, ${appointment})`,
-  };
-}
+const OPEN_OF = prepared<{ subject: string; naming: string }>()((tx, place, reason: string) =>
+  tx
+    .selectFrom('attention')
+    .select('id')
+    .where('subject', '=', place('subject'))
+    .$if(reason !== '', (query) => query.where('reason', '=', sql.lit(reason as AttentionReason)))
+    .where('what', 'like', place('naming'))
+    .where('resolved_at', 'is', null)
+    .limit(sql.lit(1)),
+);
 
 /**
  * Has open items about one inquiry, or those that show one appointment, show the next open visit
@@ -92,20 +93,25 @@ export async function nameNextVisit(
   id: number,
   now: number,
 ): Promise<void> {
-  await tx
-    .updateTable('attention')
-    .set({
-      appointment: sql`coalesce(
-        (select a.id from inquiry_appointments l join appointments a on a.id = l.appointment
-          where l.inquiry = attention.inquiry and a.closed_reason is null
-          order by a.starts_at < ${now}, abs(a.starts_at - ${now}), a.id limit 1),
-        attention.appointment)`,
-    })
-    .where(column, '=', id)
-    .where(sql<SqlBool>`subject = 'inquiry:' || inquiry`)
-    .where('resolved_at', 'is', null)
-    .execute();
+  await NAME_NEXT_VISIT(tx, { id, now }, column);
 }
+
+const NAME_NEXT_VISIT = prepared<{ id: number; now: number }>()(
+  (tx, place, column: 'inquiry' | 'appointment') =>
+    tx
+      .updateTable('attention')
+      .set({
+        appointment: sql`coalesce(
+          (select a.id from inquiry_appointments l join appointments a on a.id = l.appointment
+            where l.inquiry = attention.inquiry and a.closed_reason is null
+            order by a.starts_at < ${place('now')}, abs(a.starts_at - ${place('now')}), a.id
+            limit 1),
+          attention.appointment)`,
+      })
+      .where(column, '=', place('id'))
+      .where(sql<SqlBool>`subject = 'inquiry:' || inquiry`)
+      .where('resolved_at', 'is', null),
+);
 
 /** Resolves attention items: those of the subjects with one of `reasons`, or all of their items. */
 export async function resolveAttention(

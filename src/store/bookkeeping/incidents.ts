@@ -47,16 +47,19 @@ export async function raiseIncident(
 
 /** Ends an incident. Returns its count; 0 when it was not open. */
 export async function endIncident(tx: Tx, name: IncidentName, now: number): Promise<number> {
-  const ended = await tx
-    .updateTable('attention')
-    .set({ resolved_at: now })
-    .where('subject', '=', subjectOf(name))
-    .where('reason', '=', name.reason)
-    .where('resolved_at', 'is', null)
-    .returning('count')
-    .execute();
+  const ended = await END(tx, { subject: subjectOf(name), reason: name.reason, now });
   return ended.reduce((total, { count }) => total + count, 0);
 }
+
+const END = prepared<{ subject: string; reason: IncidentReason; now: number }>()((tx, place) =>
+  tx
+    .updateTable('attention')
+    .set({ resolved_at: place('now') })
+    .where('subject', '=', place('subject'))
+    .where('reason', '=', place('reason'))
+    .where('resolved_at', 'is', null)
+    .returning('count'),
+);
 
 /** Returns the open incidents, oldest first. */
 export async function openIncidents(db: Db | Tx): Promise<CountedIncident[]> {

@@ -228,17 +228,20 @@ export async function codesAsked(
     since: number | null;
   },
 ): Promise<string[][]> {
-  const rows = await tx
-    .selectFrom('inquiries_with_call')
-    .select(['draft', 'sent_at'])
-    .where('need_base', '=', need_base)
-    .where('benefit_year', '=', benefit_year)
-    .where('state', 'in', ['sending', 'uncertain', 'undecidable', 'open', 'answered'])
-    .execute();
+  const rows = await MADE_FOR(tx, { need_base, benefit_year });
   return rows
     .filter(({ sent_at }) => since === null || sent_at === null || sent_at >= since)
     .map(({ draft }) => readDraft(draft)?.benefits_codes ?? []);
 }
+
+const MADE_FOR = prepared<{ need_base: string; benefit_year: number }>()((tx, place) =>
+  tx
+    .selectFrom('inquiries_with_call')
+    .select(['draft', 'sent_at'])
+    .where('need_base', '=', place('need_base'))
+    .where('benefit_year', '=', place('benefit_year'))
+    .where(sql<boolean>`state in ('sending', 'uncertain', 'undecidable', 'open', 'answered')`),
+);
 
 export async function inState(db: Db | Tx, state: InquiryState): Promise<InquiryRow[]> {
   return await IN_STATE(db, {}, state);

@@ -161,17 +161,20 @@ export async function visitsOf(
   tx: Db | Tx,
   patient_key: string,
 ): Promise<{ connector: string; source_id: string; starts_at: number }[]> {
-  return await tx
+  return await VISITS_OF(tx, { patient_key });
+}
+
+const VISITS_OF = prepared<{ patient_key: string }>()((db, place) =>
+  db
     .selectFrom('appointments')
     .select(['connector', 'source_id', 'starts_at'])
-    .where('patient_key', '=', patient_key)
+    .where('patient_key', '=', place('patient_key'))
     .where('kind', '=', sql.lit('appointment'))
     .where('superseded_at', 'is', null)
     .where((where) =>
       where.or([where('closed_reason', 'is', null), where('closed_reason', '=', sql.lit('past'))]),
-    )
-    .execute();
-}
+    ),
+);
 
 /** Returns the coverages that the PMS has for an appointment now, primary first. */
 export async function coveragesOf(tx: Tx, appointment: number): Promise<CoverageInput[]> {

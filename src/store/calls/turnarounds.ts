@@ -52,13 +52,13 @@ export async function openTurnaround(
   payer: string | null,
 ): Promise<Turnaround | null> {
   if (payer === null) return null;
-  const rows = await db
-    .selectFrom('turnarounds')
-    .select('open_ms')
-    .where('payer', '=', payer)
-    .execute();
+  const rows = await TOOK_OPEN(db, { payer });
   return turnaroundOf(rows.flatMap(({ open_ms }) => open_ms ?? []));
 }
+
+const TOOK_OPEN = prepared<{ payer: string }>()((db, place) =>
+  db.selectFrom('turnarounds').select('open_ms').where('payer', '=', place('payer')),
+);
 
 /** Returns the turnaround of every payer with enough calls, by `payerKey`. */
 export async function allTurnarounds(db: Db | Tx): Promise<ReadonlyMap<string, Turnaround>> {
