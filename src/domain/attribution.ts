@@ -6,89 +6,19 @@
  * and earlier attempts; and, if its request cannot be read in full, on our calls that it may be,
  * and on the need with its label that is about to be called for.
  */
+import type {
+  Account,
+  Asked,
+  Clock,
+  ListedCall,
+  MadeCall,
+  Need,
+  Verdict,
+} from './attribution-account.ts';
 import { CLOCKS_DIFFER_MS, DATE_ERROR_MS } from './clock-watch.ts';
 import { mayBeEchoOf } from './matching.ts';
 import { finalOutcome } from './outcome.ts';
 import { DAY_MS } from './time.ts';
-
-/** Labels, keys, and names as `domain/matching.ts` normalizes them. Times: the service's clock. */
-type Asked = { external_id: string; match_key: string; given_name: string };
-
-export type ListedCall = Asked & {
-  /** Its row. If that of a request of ours is higher, a list showed it before that was stored. */
-  id: number;
-  service_id: string;
-  status: string;
-  /** Null: the service does not provide it. */
-  created_at: number | null;
-  /** The inquiry that owns it. A call never gets a second ID, and an ID never a second call. */
-  owner: { inquiry: number; role: 'serves' | 'duplicate' } | null;
-  /** No earlier list contained it. */
-  is_new: boolean;
-};
-
-/** One of our requests without a known ID: it is under way, its reply was lost, or it is absent. */
-export type MadeCall = Asked & {
-  id: number;
-  inquiry: number;
-  /** By our clock if the service's was not known; then `sent_service_at` is null. */
-  sent_at: number;
-  sent_service_at: number | null;
-  is_absent: boolean;
-};
-
-/**
- * What our inquiry waits for. `planned`: to be sent; `calling`: the check before its call; `out`:
- * its reply; `sought`: its call, which has no ID: the reply was lost. `served` has its call; `over`
- * waits for none.
- */
-export type Stage = 'planned' | 'calling' | 'out' | 'sought' | 'served' | 'over';
-
-export type Need = Asked & {
-  inquiry: number;
-  stage: Stage;
-  /** Before its call: the labels of all visits that it serves; otherwise `external_id` alone. */
-  labels: readonly string[];
-  /** Before its call: the failed attempts right before this one. */
-  earlier: readonly number[];
-  /** It asks about a claim without a number, which only its label tells from others of the day. */
-  is_unnumbered_claim: boolean;
-};
-
-export type Account = {
-  listed: readonly ListedCall[];
-  calls: readonly MadeCall[];
-  needs: readonly Need[];
-  /** In a whole list: our lost and absent calls, whatever they ask: it may leave that out. */
-  sought: readonly MadeCall[];
-  /** The list is the account's whole one, not that of a label. */
-  is_whole: boolean;
-};
-
-export type Clock = {
-  now: number;
-  settle_ms: number;
-  timeout_ms: number;
-  /** An answer older than this serves no visit. */
-  reverify_ms: number;
-  /**
-   * When the list was last compared, by this process or by the one that it relies on. Null: never,
-   * or the times do not tell; then no inquiry counts as a stranger's.
-   */
-  compared_at: number | null;
-};
-
-/**
- * `call`: it serves our inquiry as this call, or as a call that a lost database or another inquiry
- * made (`call` null). `duplicate`: our inquiry has another call. `doubtful`: it may be a call for
- * our inquiry. `undecided`: the reply is still on its way. `unclaimed`: kept, and checked before
- * every call. `unneeded`: kept, too; the list did not show it in time, and our inquiry needs no
- * call anymore. `stranger`: another installation made it.
- */
-export type Verdict =
-  | { is: 'call' | 'duplicate'; inquiry: number; call: number | null }
-  | { is: 'doubtful' | 'unneeded'; inquiry: number }
-  | { is: 'undecided' | 'unclaimed' | 'stranger' };
 
 /** The owner that a listed inquiry may have. `is_absent`: lookups did not find a call like it. */
 type Reason = { inquiry: number; call: MadeCall | null; is_absent: boolean };
@@ -192,27 +122,46 @@ function reasonsFor(
 ): Map<string, Reason> {
   const stage_of = new Map(needs.map(({ inquiry, stage }) => [inquiry, stage]));
   const reasons = new Map<string, Reason>();
+  // The reply that told the service's clock may have been under way for as long.
+  const early_ms = clock.timeout_ms + DATE_ERROR_MS;
   // A call that is being looked up is likelier to be listed than one proven absent.
   const doubtOf = ({ inquiry, is_absent }: MadeCall) =>
     is_absent ? (stage_of.get(inquiry) === 'over' ? 2 : 1) : 0;
   const unused = new Set(calls.toSorted((a, b) => doubtOf(a) - doubtOf(b) || a.id - b.id));
   for (const each of free) {
-    const alike = [...unused].filter(
-      (call) => call.id < each.id && isAlike(call, each) && isInTime(call.sent_at, each, clock),
-    );
+    const alike = [...unused].filter((call) => mayBe(call, each, clock));
     const [likeliest] = alike;
     if (likeliest === undefined) continue;
     const first = alike.find((call) => isAfter(call, each, CLOCKS_DIFFER_MS));
     // `first` says for which inquiry. Of its calls, the last that had left, else the oldest.
     const its = alike.filter((call) => call.inquiry === first?.inquiry);
     const sent = its.toSorted((a, b) => a.id - b.id);
-    const own = sent.findLast((call) => isAfter(call, each, DATE_ERROR_MS)) ?? sent[0];
+    const own = sent.findLast((call) => isAfter(call, each, early_ms)) ?? sent[0];
     if (own !== undefined) unused.delete(own);
     const { inquiry } = own ?? likeliest;
     const is_absent = alike.some((call) => call.is_absent);
     reasons.set(each.service_id, { inquiry, call: own ?? null, is_absent });
   }
+  putInOrder(free, reasons, clock);
   return reasons;
+}
+
+/** Swaps the calls of one inquiry that were not accepted in the order in which they left. */
+function putInOrder(free: readonly ListedCall[], reasons: Map<string, Reason>, clock: Clock): void {
+  for (const [index, older] of free.entries())
+    for (const newer of free.slice(index + 1)) {
+      const one = reasons.get(older.service_id);
+      const other = reasons.get(newer.service_id);
+      if (one?.call == null || other?.call == null || one.inquiry !== other.inquiry) continue;
+      if (one.call.id < other.call.id || !mayBe(one.call, newer, clock)) continue;
+      reasons.set(older.service_id, { ...one, call: other.call });
+      reasons.set(newer.service_id, { ...other, call: one.call });
+    }
+}
+
+/** Returns whether the listed inquiry may be the call. */
+function mayBe(call: MadeCall, listed: ListedCall, clock: Clock): boolean {
+  return call.id < listed.id && isAlike(call, listed) && isInTime(call.sent_at, listed, clock);
 }
 
 /** Returns whether the service accepted the inquiry while the request could arrive. */

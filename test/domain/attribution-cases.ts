@@ -9,7 +9,7 @@ import type {
   MadeCall,
   Need,
   Verdict,
-} from '../../src/domain/attribution.ts';
+} from '../../src/domain/attribution-account.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
 
 export const SENT_AT = Date.UTC(2026, 10, 23, 15);
@@ -295,18 +295,45 @@ export const CASES: readonly Case[] = [
     account: {
       calls: [absent(), call(2, 1, { sent_at: at(5) })],
       needs: [need(1, 'sought')],
-      listed: [listed('L', { created_at: at(5) - 500 })],
+      listed: [listed('L', { created_at: at(4) - 500 })],
     },
     verdicts: { L: serves(1, 2) },
   },
   {
-    what: 'of two calls that were accepted after both requests, each is one call',
+    what: 'two calls that were accepted after both requests were accepted in their order',
     account: {
       calls: [absent(), call(2, 1, { sent_at: at(5) })],
       needs: [need(1, 'sought')],
       listed: [listed('L1', { created_at: at(6) }), listed('L2', { created_at: at(7) })],
     },
+    verdicts: { L1: serves(1, 1), L2: duplicate(1, 2) },
+  },
+  {
+    what: 'of two such calls, one that a list showed before a request is not that call',
+    account: {
+      calls: [absent(), call(2, 1, { sent_at: at(5) })],
+      needs: [need(1, 'sought')],
+      listed: [listed('L1', { created_at: at(6) }), listed('L2', { id: 1.5, created_at: at(7) })],
+    },
     verdicts: { L1: serves(1, 2), L2: duplicate(1, 1) },
+  },
+  {
+    what: 'a likelier call of another inquiry may come first',
+    account: {
+      calls: [absent(), call(2, 2, { sent_at: at(1) })],
+      needs: [need(1, 'over'), need(2, 'sought')],
+      listed: [listed('L1', { created_at: at(2) }), listed('L2', { created_at: at(3) })],
+    },
+    verdicts: { L1: serves(2, 2), L2: unneeded(1) },
+  },
+  {
+    what: 'two calls without a time were accepted in the order of their IDs',
+    account: {
+      calls: [absent(), call(2, 1, { sent_at: at(5) })],
+      needs: [need(1, 'sought')],
+      listed: [listed('L1', { created_at: null }), listed('L2', { created_at: null })],
+    },
+    verdicts: { L1: serves(1, 1), L2: duplicate(1, 2) },
   },
   {
     what: 'of two calls of one need that had not left by a wrong clock, the older one is listed',

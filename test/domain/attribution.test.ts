@@ -4,13 +4,8 @@ import { resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type Account,
-  attribute,
-  type Clock,
-  type ListedCall,
-  type Verdict,
-} from '../../src/domain/attribution.ts';
+import { attribute } from '../../src/domain/attribution.ts';
+import type { Account, Clock, ListedCall, Verdict } from '../../src/domain/attribution-account.ts';
 import { CLOCKS_DIFFER_MS, DATE_ERROR_MS } from '../../src/domain/clock-watch.ts';
 import { mayBeEchoOf } from '../../src/domain/matching.ts';
 import { finalOutcome } from '../../src/domain/outcome.ts';

@@ -1,5 +1,5 @@
 /** New inquiries on a list, and whether another installation made them. */
-import type { MadeCall } from '../../src/domain/attribution.ts';
+import type { MadeCall } from '../../src/domain/attribution-account.ts';
 import {
   absent,
   at,

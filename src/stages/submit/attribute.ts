@@ -3,15 +3,15 @@
  * lookup, by the reconciliation of the whole list, by the check before a call, and, for an inquiry
  * that has more than one call, after a reply.
  */
-import {
-  type Account,
-  attribute,
-  type Clock,
-  type ListedCall,
-  type MadeCall,
-  type Need,
-  type Stage,
-} from '../../domain/attribution.ts';
+import { attribute } from '../../domain/attribution.ts';
+import type {
+  Account,
+  Clock,
+  ListedCall,
+  MadeCall,
+  Need,
+  Stage,
+} from '../../domain/attribution-account.ts';
 import { claimAsSent, givenNameOf, readDraft } from '../../domain/inquiry.ts';
 import { canonicalExternalId, isUnnumberedClaim } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';

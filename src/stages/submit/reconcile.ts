@@ -1,4 +1,4 @@
-import type { MadeCall } from '../../domain/attribution.ts';
+import type { MadeCall } from '../../domain/attribution-account.ts';
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
