@@ -328,7 +328,7 @@ export class Calls {
       `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ` +
         `${call.id} of ${iso(call.accepted_at)}. ` +
         (`The first one's request ended ${iso(first.carrier.ended_at ?? first.accepted_at)}` +
-          `${this.isTold(first) ? ' with the word that it is accepted' : ''}, ` +
+          `${this.#isTold(first) ? ' with the word that it is accepted' : ''}, ` +
           `and the list showed it from ${iso(first.visible_at)}; the settle time is ` +
           `${settle_ms / 1000} s.`),
       [...about, first.external_id, first.id],
@@ -348,7 +348,7 @@ export class Calls {
   /** Whether eligd could not know of the first call. */
   #isExcused(first: Accepted, call: Accepted): boolean {
     return (
-      !this.isTold(first) &&
+      !this.#isTold(first) &&
       (this.#isShownLate(first) ||
         this.#isHidden(first, call) ||
         this.#hasWaited(first) ||
@@ -380,8 +380,13 @@ export class Calls {
    * After a reply that the inquiry was accepted, no list can justify another call (docs/design.md
    * "Absence is proven").
    */
-  isTold({ carrier }: Accepted): boolean {
+  #isTold({ carrier }: Accepted): boolean {
     return carrier.is_known === 'surely' && !this.is_state_lost;
+  }
+
+  /** Whether a reply has named the call, and the database has kept that. */
+  isKnown(call: Accepted): boolean {
+    return call.carrier.is_known === 'surely' && !this.#isForgotten(call);
   }
 
   /** Whether no list that eligd can ask for shows it, and nothing indicates that. */
@@ -703,7 +708,7 @@ export class Calls {
     const isUnknown = (one: Accepted) =>
       this.#isForgotten(one)
         ? !this.#adopted.has(one.id)
-        : !this.isTold(one) && !this.#heard.has(one.id) && this.#isHidden(one, call);
+        : !this.#isTold(one) && !this.#heard.has(one.id) && this.#isHidden(one, call);
     const known = read.filter((one) => !isUnknown(one) && !this.#isReplaced(one, read));
     const asked = new Set(known.flatMap(codesIn));
     return codesIn(call).some((code) => !asked.has(code));

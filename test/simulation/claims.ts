@@ -147,7 +147,7 @@ export class ClaimCheck {
     // A truncated list may never show a call whose reply, or the database with it, was lost.
     const findable = calls.filter(
       (call) =>
-        (this.#calls.isTold(call) || service.shows(call)) &&
+        (this.#calls.isKnown(call) || service.shows(call)) &&
         !this.#calls.isForgottenNumber(call, current.claim.claim_number) &&
         !this.#calls.isLostAndTooOld(call, calls),
     );
