@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { outcomeOf } from '../../domain/outcome.ts';
 import type { ClaimStatusRecord } from '../../records/claim-status.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
+import { inquirySubject } from '../bookkeeping/audit.ts';
 import type { VerificationTimes } from '../calls/due-inquiries.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -268,12 +269,15 @@ const FIRST_ANSWER = prepared<{ inquiry: number }>()((db, place) =>
 
 /**
  * Returns when eligd read that the call had failed, before any revision that says so again; null
- * unless its newest answer is a failure.
+ * unless its newest answer is a failure. A failure after the service took an answer back is another
+ * one.
  */
 export async function failureReadAt(tx: Tx, inquiry: number): Promise<number | null> {
+  const taken_back_at = (await TAKEN_BACK(tx, { subject: inquirySubject(inquiry) }))[0]?.at ?? 0;
   let read_at: number | null = null;
   for (const { service_status, created_at } of await READ(tx, { inquiry })) {
     if (outcomeOf(service_status) === 'successful') break;
+    if (read_at !== null && created_at < taken_back_at) break;
     read_at = created_at;
   }
   return read_at;
@@ -286,4 +290,13 @@ const READ = prepared<{ inquiry: number }>()((db, place) =>
     .select(['answers.service_status', 'records.created_at'])
     .where('records.inquiry', '=', place('inquiry'))
     .orderBy('records.revision', 'desc'),
+);
+
+const TAKEN_BACK = prepared<{ subject: string }>()((db, place) =>
+  db
+    .selectFrom('audit')
+    .select((select) => select.fn.max('at').as('at'))
+    .where('subject', '=', place('subject'))
+    .where('from_state', '=', sql.lit('answered'))
+    .where('to_state', '=', sql.lit('open')),
 );

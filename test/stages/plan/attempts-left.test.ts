@@ -17,6 +17,7 @@ import {
   OTHER_ADA,
   pass,
   readAgain,
+  takeBack,
   visit,
 } from '../submit/merges.ts';
 
@@ -143,6 +144,25 @@ test('after an answer that became a failure, the pause counts from the failure',
   await pass(clinic, 4 / 24);
   await revise(clinic, 1, 'Nobody answered.');
   await plan(clinic, canceled(visit(clinic, 'A-1')));
+  await send(clinic, visit(clinic, 'A-1'));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  await pass(clinic, 3 / 24);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
+});
+
+test('after the service took a failure back, the pause counts from the next failure', async () => {
+  const clinic = await install({ collecting: { attempt_pause_ms: 6 * HOUR_MS } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await finish(clinic);
+  await plan(clinic, canceled(visit(clinic, 'A-1')));
+  await takeBack(clinic, 'A-1', 1);
+  await pass(clinic, 20 / 24);
+  await ends(clinic, { 'A-1': 'UNSUCCESSFUL' });
+  await revise(clinic, 1, 'Nobody answered.');
+  await pass(clinic, 4 / 24);
   await send(clinic, visit(clinic, 'A-1'));
   expect(await labelsOf(clinic)).toEqual(['A-1']);
   await pass(clinic, 3 / 24);
