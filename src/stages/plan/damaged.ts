@@ -44,11 +44,10 @@ export async function leaveDamaged(
   // This wait keeps its answers from being shown and written.
   await setPlanDue(tx, row.id, null, 'planning_failed');
   const about = subjectOf(row);
-  await resolveAttention(tx, about.subject, now);
+  const is_waiting = row.closed_reason !== 'withdrawn' && (await hasWaitingDeliveries(tx, row.id));
+  if (is_waiting) await raiseAttention(tx, about, ANSWER_WAITS, now);
+  else await resolveAttention(tx, about.subject, now);
   await nameNextVisit(tx, 'appointment', row.id, now);
-  const is_needless = row.closed_reason === 'withdrawn' || row.closed_reason === 'replaced';
-  if (!is_needless && (await hasWaitingDeliveries(tx, row.id)))
-    await raiseAttention(tx, about, ANSWER_WAITS, now);
   return true;
 }
 

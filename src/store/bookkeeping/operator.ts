@@ -40,7 +40,7 @@ import {
   stillOpen,
   unlink,
 } from '../calls/links.ts';
-import { planAgain, planVisitAgain } from '../calls/plan-due.ts';
+import { planAgain, planDamagedAgain, planVisitAgain } from '../calls/plan-due.ts';
 import type { Tx } from '../engine/database.ts';
 import { isOnList, resolveAttention } from './attention.ts';
 import { appointmentSubject, deliverySubject, inquirySubject, writeAudit } from './audit.ts';
@@ -65,6 +65,7 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
     const keys = await reopenDeliveries(tx, id, requestedBy(tx.actor), now);
     for (const key of keys)
       await resolveAttention(tx, deliverySubject(key), now, ['delivery_parked']);
+    if (keys.length > 0) await planDamagedAgain(tx, id);
     done.push(...rewritten(keys.length));
   }
   if (subject.kind === 'appointment' && (await stillOpen(tx, [subject.id])).length > 0) {

@@ -5,7 +5,7 @@ import { readAppointment, readClaim } from '../../domain/damaged.ts';
 import type { PlanLimit } from '../../domain/due-times.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
-import { AT_ONCE } from './due-at-once.ts';
+import { AT_ONCE, CHANGED } from './due-at-once.ts';
 import type { AppointmentRow, ClaimRow } from './links.ts';
 
 /** Returns appointments that are due for planning, longest waiting first. */
@@ -115,6 +115,21 @@ const PLAN_VISIT_AGAIN = prepared<{ appointment: number }>()((tx, place) =>
     .set({ plan_due_at: AT_ONCE, plan_wait: null })
     .where('id', '=', place('appointment')),
 );
+
+/**
+ * Plans the appointment again if planning leaves it alone because its stored text is damaged: the
+ * office has to hear that an answer waits for it.
+ */
+export async function planDamagedAgain(tx: Tx, appointment: number): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: CHANGED })
+    .where('id', '=', appointment)
+    .where('plan_due_at', 'is', null)
+    .where('plan_wait', '=', 'planning_failed')
+    .execute();
+  tx.wakePlanning();
+}
 
 /**
  * Plans appointments again that planning had left alone because a call was in progress: too near,

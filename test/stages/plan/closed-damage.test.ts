@@ -4,10 +4,10 @@ import { claim } from '../../../connectors/conformance/examples.ts';
 import { dueLimits } from '../../../src/domain/due-times.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
-import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { hold, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { correctDueTimes } from '../../../src/store/calls/clock-set.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
-import { type Installation, install, send } from '../installation.ts';
+import { connector, type Installation, install, send } from '../installation.ts';
 import { ADA, finish, OTHER_ADA, visit, written } from '../submit/merges.ts';
 
 const VISIT = { kind: 'appointment', id: 1 } as const;
@@ -125,10 +125,72 @@ test('the office hears of an answer about a closed visit that is damaged (G2)', 
     { reason: 'planning_failed', what: expect.stringContaining('has not been written') },
   ]);
   expect(await written(clinic)).toEqual({});
+  const [{ id } = {}] = await openAttention(clinic.store.db);
+  await cancelById(clinic, 'A-1');
+  await clinic.planNow();
+  // The same entry, so that nobody is told of it twice.
+  expect(await openAttention(clinic.store.db)).toMatchObject([{ id }]);
   await clinic.read(visit(clinic, 'A-1'));
   await clinic.planNow();
   expect(await clinic.attention()).toEqual([]);
   expect(await written(clinic)).toEqual({ 'A-1': ['A-1'] });
+});
+
+test('a damaged visit that is over keeps the office’s hold until it is read', async () => {
+  const clinic = await installDamaged();
+  await clinic.store.write((tx) => hold(tx, VISIT, clinic.now()));
+  await cancelById(clinic, 'A-1');
+  await clinic.planNow();
+  clinic.pass(60 * DAY_MS);
+  await clinic.closeOld();
+  expect(await failuresIn(clinic, 2)).toBe(0);
+  await clinic.service.advance({ days: 60 });
+  await send(clinic, visit(clinic, 'A-1'));
+  expect(await clinic.inquiries()).toMatchObject([{ state: 'planned', hold_reason: 'operator' }]);
+  expect(await clinic.service.ledger()).toEqual([]);
+});
+
+test('the office hears of an answer about a damaged visit whose write failed', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  const failed = { outcome: 'failed', is_permanent: false, what: 'No.', next: 'Wait.' } as const;
+  await clinic.deliverNow({
+    ...connector(() => {}),
+    deliver: async ({ deliveries }) => deliveries.map(({ key }) => ({ key, ...failed })),
+  });
+  await clinic.read({ ...visit(clinic, 'A-1'), status: 'cancelled' });
+  await clinic.planNow();
+  await damage(clinic);
+  await cancelById(clinic, 'A-1');
+  await clinic.planNow();
+  expect(await clinic.deliveries()).toMatchObject([{ state: 'failed' }]);
+  expect(await clinic.attention()).toEqual(['planning_failed']);
+});
+
+test('the office hears if an answer that it retries waits for a damaged visit', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  const refused = { outcome: 'failed', is_permanent: true, what: 'No.', next: 'Ask.' } as const;
+  await clinic.deliverNow({
+    ...connector(() => {}),
+    deliver: async ({ deliveries }) => deliveries.map(({ key }) => ({ key, ...refused })),
+  });
+  await clinic.read({ ...visit(clinic, 'A-1'), status: 'cancelled' });
+  await clinic.planNow();
+  await damage(clinic);
+  await cancelById(clinic, 'A-1');
+  expect(await failuresIn(clinic, 2)).toBe(0);
+  expect(await clinic.attention()).toEqual(['delivery_parked']);
+  await clinic.store.write((tx) => retry(tx, VISIT, clinic.now()));
+  await clinic.planNow();
+  expect(await written(clinic)).toEqual({});
+  expect(await openAttention(clinic.store.db)).toMatchObject([
+    { reason: 'planning_failed', what: expect.stringContaining('has not been written') },
+  ]);
 });
 
 test('an answer about a damaged visit that nobody needs leaves the list', async () => {
