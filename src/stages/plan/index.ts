@@ -7,6 +7,7 @@ import {
   resolveAttention,
 } from '../../store/bookkeeping/attention.ts';
 import { appointmentSubject } from '../../store/bookkeeping/audit.ts';
+import { takeHolds } from '../../store/calls/kept-holds.ts';
 import { planLearned } from '../../store/calls/learned.ts';
 import {
   type AppointmentRow,
@@ -154,6 +155,10 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
     await nameNextVisit(tx, 'appointment', id, now);
     return;
   }
+  const { connector, input } = appointment;
+  // Also one that needs no call: yet another visit may replace it.
+  if (input.replaces !== undefined)
+    await takeHolds(tx, { connector, replaces: input.replaces, appointment: id });
   const decision = await planLearned(tx, appointment, facts);
   if (decision.kind === 'ask') await ask(context, appointment, decision);
   else await doNotAsk(context, appointment, decision);

@@ -28,6 +28,7 @@ import {
   appointmentsOf,
   inquiriesOf,
   isAwaited,
+  type LinkedAppointment,
 } from '../../store/calls/links.ts';
 import { planAgain } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
@@ -79,12 +80,9 @@ export async function revive(
     // The operator withdrew it while it was unknown whether the service has it, so the service may
     // still call (G1).
     const reason = 'It is needed again, and the service may have it.';
-    await moveInquiries(
-      tx,
-      [inquiry.id],
-      { from: 'withdrawn', to: 'uncertain', reason, set: { lookup_at: now, empty_lookups: 0 } },
-      now,
-    );
+    // If the service does not have it, it is made only after the release.
+    const set = { lookup_at: now, empty_lookups: 0, hold_reason: hold };
+    await moveInquiries(tx, [inquiry.id], { from: 'withdrawn', to: 'uncertain', reason, set }, now);
     return;
   }
   await moveInquiries(
@@ -181,16 +179,18 @@ const isInDoubt = ({
   missing_since !== null && is_confirmed === 0;
 
 /**
- * Returns the hold of the inquiry. The operator's hold stays until the operator releases it. Else a
- * call is made for a visit that is in the exports, or whose calls the office has released.
+ * Returns the hold of the inquiry. The operator's hold stays until the operator releases it; a call
+ * that is left with visits which keep one has it, too. Else a call is made for a visit that is in
+ * the exports, or whose calls the office has released.
  */
 function holdReason(
   { hold_reason }: InquiryRow,
-  open_visits: readonly Pick<AppointmentRow, 'missing_since' | 'is_confirmed'>[],
+  open_visits: readonly LinkedAppointment[],
   has_draft: boolean,
 ): string | null {
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
   if (!has_draft) return DAMAGED_HOLD;
+  if (open_visits.every(({ keeps_hold }) => keeps_hold === 1)) return OPERATOR_HOLD;
   return open_visits.every(isInDoubt) ? VANISHED_HOLD : null;
 }
 

@@ -16,7 +16,7 @@ import {
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
 import { type InquiryRow, inquiriesById, inquiryById } from '../../store/calls/inquiries.ts';
-import { endHolds, isHeld, keptHolds, takeHolds } from '../../store/calls/kept-holds.ts';
+import { endHolds, isFree, isHeld, keepHoldFor, keptHolds } from '../../store/calls/kept-holds.ts';
 import {
   type AppointmentRow,
   closeAppointment,
@@ -123,7 +123,7 @@ export async function ask(
     linked.map(({ id }) => id),
   );
   const held = await ranksOnHold(tx, appointment, former);
-  const served = new Set<number>();
+  const served = new Map<number, InquiryRow>();
   // The service could not tell a planned call for a former need from one for today's.
   for (const inquiry of former)
     if (inquiry.state === 'planned' && !rank_of.has(needOf(inquiry)))
@@ -146,7 +146,7 @@ export async function ask(
         if (policy.new_codes === 'call' && inquiry.state !== 'answered')
           plan_again_at = now + LOOK_AGAIN_MS;
       }
-      if (codes.length === 0 || policy.new_codes !== 'call') served.add(coverage.rank);
+      if (codes.length === 0 || policy.new_codes !== 'call') served.set(coverage.rank, inquiry);
     }
   }
   const is_entered = await leaveOthers(context, appointment, { serving, rank_of });
@@ -197,16 +197,13 @@ async function leaveOthers(
 
 /**
  * Returns the ranks of the coverages whose calls the office holds, or held until planning took them
- * back. A visit that replaces another one has its holds, too.
+ * back.
  */
 async function ranksOnHold(
   tx: Tx,
-  appointment: AppointmentRow,
+  { id, input }: AppointmentRow,
   former: readonly InquiryRow[],
 ): Promise<Set<number>> {
-  const { id, connector, input } = appointment;
-  if (input.replaces !== undefined)
-    await takeHolds(tx, { connector, replaces: input.replaces, appointment: id });
   const kept = await keptHolds(tx, id);
   const held = [...former.filter(isHeld), ...kept];
   const before = [...former, ...kept];
@@ -214,13 +211,14 @@ async function ranksOnHold(
 }
 
 /**
- * Ends the holds that the visit keeps for coverages which an inquiry serves now, held or not, if no
- * other call follows it.
+ * Ends the holds that the visit keeps for coverages which an inquiry serves now, if no other call
+ * follows it. If that one is not on hold, because another visit needs it, and may still be made,
+ * the visit keeps the hold for it: the other visit may leave it.
  */
 async function endHoldsOn(
   tx: Tx,
   { id, input }: AppointmentRow,
-  { former, served }: { former: readonly InquiryRow[]; served: ReadonlySet<number> },
+  { former, served }: { former: readonly InquiryRow[]; served: ReadonlyMap<number, InquiryRow> },
 ): Promise<void> {
   const kept = await keptHolds(tx, id);
   const before = [...former, ...kept];
@@ -228,7 +226,13 @@ async function endHoldsOn(
     const ranks = ranksOf(each, before, input.coverages);
     return ranks.length > 0 && ranks.every((rank) => served.has(rank));
   });
-  const ids = ended.map((each) => each.id);
+  const stay = new Set<number>();
+  for (const rank of ended.flatMap((each) => ranksOf(each, before, input.coverages))) {
+    const serving = await inquiryById(tx, served.get(rank)?.id ?? 0);
+    if (serving !== null && isFree(serving)) stay.add(serving.id);
+  }
+  for (const inquiry of stay) await keepHoldFor(tx, { inquiry, appointment: id });
+  const ids = ended.map((each) => each.id).filter((each) => !stay.has(each));
   await endHolds(tx, id, ids);
 }
 

@@ -5,6 +5,7 @@
 import {
   type Done,
   holdInquiry,
+  isOnHold,
   isWithdrawable,
   leaveToOther,
   NEXT_RELEASED,
@@ -82,17 +83,19 @@ export async function hold(tx: Tx, subject: Operand, now: number): Promise<Done[
 
 /**
  * Releases inquiries on hold, planned or lost ones, and has their visits planned again: they may
- * need them no longer (G1).
+ * need them no longer (G1). Another visit that shares only a call which was not on hold keeps its
+ * own hold.
  */
 export async function release(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
-  const done = await eachInquiry(tx, subject, releaseInquiry, now);
   const rows = await inquiriesFor(tx, subject);
-  for (const row of rows) await endHoldsFor(tx, row);
+  const on_hold = rows.filter(isOnHold);
+  const done = await eachInquiry(tx, subject, releaseInquiry, now);
+  for (const row of on_hold) await endHoldsFor(tx, row);
   const own = subject.kind === 'appointment' ? [subject.id] : [];
   const ended = await endHoldsOf(tx, own);
-  const served = await Promise.all(rows.map(({ id }) => appointmentsOf(tx, id)));
+  const served = await Promise.all(on_hold.map(({ id }) => appointmentsOf(tx, id)));
   const confirmed = await confirmVisits(tx, [...own, ...served.flat().map(({ id }) => id)]);
-  if (ended || (confirmed && rows.length === 0)) done.push(NEXT_RELEASED);
+  if (ended || (confirmed && on_hold.length === 0)) done.push(NEXT_RELEASED);
   await planAgain(
     tx,
     rows.map(({ id }) => id),
@@ -116,7 +119,7 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
     done.push(...(await apply(tx, row, withdrawInquiry(row, is_needed), now)));
     if (is_needed) await planAgain(tx, [row.id]);
   }
-  await endHoldsOf(tx, appointments);
+  const ended = await endHoldsOf(tx, appointments);
   for (const id of appointments) {
     // One without insurance may be on the list because it cannot be planned. If it is not, it stays
     // as it is: its insurance may still arrive (G2).
@@ -125,6 +128,7 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
     await closeAppointment(tx, id, 'withdrawn', now);
     done.push(WITHDRAWN);
   }
+  if (ended && done.length === 0) done.push(NEXT_RELEASED);
   return done;
 }
 

@@ -6,6 +6,7 @@
  */
 import type { Insertable } from 'kysely';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
+import type { InquiryState } from '../../domain/states.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
@@ -61,7 +62,10 @@ const KEPT = prepared<{ appointment: number }>()((db, place) =>
     .orderBy('inquiries.id'),
 );
 
-/** Moves the holds to the visit that replaces the one with this ID in the PMS. */
+/**
+ * Moves the holds to the visit that replaces the one with this ID in the PMS, unless that one takes
+ * place, too.
+ */
 export async function takeHolds(
   tx: Tx,
   {
@@ -78,6 +82,7 @@ export async function takeHolds(
     .where('connector', '=', connector)
     .where('source_id', '=', replaces)
     .where('superseded_at', 'is', null)
+    .where('closed_reason', 'is not', null)
     .executeTakeFirst();
   const kept = former === undefined ? [] : await keptHolds(tx, former.id);
   if (former === undefined || kept.length === 0) return;
@@ -89,7 +94,27 @@ export async function takeHolds(
   await endHolds(tx, former.id, inquiries);
 }
 
-/** Ends these holds of the visit or claim: a call serves the coverage, on hold or not. */
+/** Has the visit keep the hold for this call, which is not on hold and is not made yet. */
+export async function keepHoldFor(
+  tx: Tx,
+  held: { inquiry: number; appointment: number },
+): Promise<void> {
+  await KEEP(tx, [held]);
+}
+
+/** Returns whether the call may be made later, and the office does not hold it. */
+export function isFree(row: InquiryRow): boolean {
+  return MAY_BE_MADE.has(row.state) && !isHeld(row);
+}
+
+const MAY_BE_MADE: ReadonlySet<InquiryState> = new Set([
+  'planned',
+  'sending',
+  'uncertain',
+  'rejected',
+]);
+
+/** Ends these holds of the visit or claim: a call for the coverage has them, or is made. */
 export async function endHolds(
   tx: Tx,
   appointment: number,

@@ -25,6 +25,8 @@ export type LinkedAppointment = {
   closed_reason: ClosedReason | null;
   missing_since: number | null;
   is_confirmed: 0 | 1;
+  /** 1: it keeps the office's hold, which this call has if it serves only such visits. */
+  keeps_hold: 0 | 1;
   coverage_rank: number;
   /** The content that the appointment needs; null when the stored text is damaged. */
   draft: InquiryDraft | null;
@@ -100,6 +102,12 @@ const LINKED_TO = prepared<{ inquiry: number }>()((db, place) =>
       'inquiry_appointments.coverage_rank',
       'inquiry_appointments.draft',
     ])
+    .select(
+      sql<0 | 1>`exists (select 1 from kept_holds k
+        where k.appointment = appointments.id and k.inquiry = inquiry_appointments.inquiry)`.as(
+        'keeps_hold',
+      ),
+    )
     .where('inquiry_appointments.inquiry', '=', place('inquiry'))
     .orderBy('inquiry_appointments.created_at')
     .orderBy('appointments.id'),
@@ -210,6 +218,7 @@ export async function confirmVisits(tx: Tx, appointments: readonly number[]): Pr
     .set({ is_confirmed: 1 })
     .where('id', 'in', appointments)
     .where('missing_since', 'is not', null)
+    .where('is_confirmed', '=', 0)
     .executeTakeFirst();
   return numUpdatedRows > 0;
 }

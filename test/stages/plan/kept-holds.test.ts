@@ -5,7 +5,7 @@ import { hold, release, withdraw } from '../../../src/store/bookkeeping/operator
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates } from '../submit/lost-calls.ts';
-import { ADA, finish, goOn, merge, OTHER_ADA, visit } from '../submit/merges.ts';
+import { ADA, COVERAGES, finish, goOn, merge, OTHER_ADA, pass, visit } from '../submit/merges.ts';
 
 const VISIT = { kind: 'appointment', id: 1 } as const;
 const HELD = [aCoverage({ member_id: 'ACTIVE7' })];
@@ -148,19 +148,27 @@ test.each(['the same export', 'the next export'])(
 );
 
 test('a held call about new codes is on hold when it is planned again after a merge', async () => {
-  const clinic = await install({ policy: { new_codes: 'call' } });
+  const policy = { new_codes: 'call', look_ahead_days: 90, reverify_after_days: 90 };
+  const clinic = await install({ policy });
   await clinic.planNow();
-  const first = { ...visit(clinic, 'A-1'), procedure_codes: ['D0120'] };
-  await send(clinic, first);
+  const about = { coverages: COVERAGES, procedure_codes: ['D0120'] };
+  const codes = { procedure_codes: ['D0120', 'D2740'] };
+  await plan(clinic, clinic.visit('A-1', { ...about, ...codes, patient: ADA }, 80));
+  const soon = clinic.visit('A-2', { ...about, patient: ADA });
+  await clinic.store.write((tx) => withdraw(tx, VISIT, clinic.now()));
+  await send(clinic, soon);
   await finish(clinic);
-  await plan(clinic, { ...first, procedure_codes: ['D0120', 'D2740'] });
+  await plan(clinic, clinic.visit('A-1', { ...about, ...codes, patient: ADA }, 80));
   await holdNow(clinic);
-  await send(clinic, { ...visit(clinic, 'B-1', OTHER_ADA), procedure_codes: ['D0120'] });
+  await send(clinic, clinic.visit('B-1', { ...about, patient: OTHER_ADA }));
   await merge(clinic);
-  await goOn(clinic);
+  await clinic.planNow();
   await finish(clinic);
   await goOn(clinic);
-  expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+  expect(await labelsOf(clinic)).toEqual(['A-2', 'B-1']);
+  await releaseNow(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-2', 'B-1', 'A-1']);
 });
 
 test('the office releases a visit whose held call is taken back, and hears so', async () => {
@@ -190,4 +198,103 @@ test('a kept hold ends once an answer serves the coverage (G2)', async () => {
   await plan(clinic, { ...booked, coverages: [aCoverage({ member_id: 'ACTIVE6' })] });
   await goOn(clinic);
   expect(await asked(clinic)).toEqual(['ACTIVE7', 'ACTIVE6']);
+});
+
+const CANCELED = { status: 'cancelled' } as const;
+const of = (...member_ids: string[]) => ({
+  coverages: member_ids.map((member_id) => aCoverage({ member_id })),
+});
+
+test('a held visit stays on hold when it joins a call that its other visit leaves', async () => {
+  const { clinic, booked } = await installHeld();
+  await plan(clinic, { ...booked, ...CANCELED });
+  const other = { ...visit(clinic, 'A-2'), coverages: HELD };
+  await plan(clinic, other);
+  await plan(clinic, booked);
+  await plan(clinic, { ...other, ...CANCELED });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('a held visit that is corrected to another visit’s coverage stays on hold alone', async () => {
+  const { clinic, booked } = await installHeld();
+  const other = { ...visit(clinic, 'A-2'), ...of('ACTIVE0') };
+  await plan(clinic, other);
+  await plan(clinic, { ...booked, ...of('ACTIVE0') });
+  await plan(clinic, { ...other, ...CANCELED });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('a held visit waits if it is corrected to a lost call that the office withdrew', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await loseCreates(clinic, 1, 'before');
+  const booked = visit(clinic, 'A-1');
+  await send(clinic, booked);
+  const undecidable = { state: 'undecidable', lookup_at: null } as const;
+  await clinic.store.db.updateTable('inquiries').set(undecidable).execute();
+  await clinic.store.write((tx) => withdraw(tx, VISIT, clinic.now()));
+  await plan(clinic, { ...booked, coverages: HELD });
+  await holdNow(clinic);
+  await plan(clinic, booked);
+  for (let time = 0; time < 3; time += 1) {
+    await lookUp(clinic);
+    await goOn(clinic);
+  }
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('a held visit that is replaced twice stays on hold', async () => {
+  const { clinic, booked } = await installHeld({ look_ahead_days: 10 });
+  const far = clinic.visit('A-2', { patient: ADA, coverages: HELD, replaces: 'A-1' }, 40);
+  await plan(clinic, { ...booked, ...CANCELED }, far);
+  const last = { ...visit(clinic, 'A-3'), coverages: HELD, replaces: 'A-2' };
+  await plan(clinic, { ...far, ...CANCELED }, last);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('a visit has no hold of the one that it replaced if that is booked again (G2)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const first = { ...visit(clinic, 'A-1'), coverages: HELD };
+  const instead = { ...visit(clinic, 'A-2'), ...of('ACTIVE8'), replaces: 'A-1' };
+  await plan(clinic, first);
+  await plan(clinic, { ...first, ...CANCELED }, instead);
+  await plan(clinic, first);
+  await holdNow(clinic);
+  await plan(clinic, { ...first, ...of('') });
+  await plan(clinic, { ...instead, ...of('ACTIVE6') });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-2']);
+});
+
+test('the release of one call does not end the hold of another visit that is away', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 1 } });
+  await clinic.planNow();
+  const first = { ...visit(clinic, 'A-1'), coverages: HELD };
+  await send(clinic, first);
+  await finish(clinic);
+  await pass(clinic, 3);
+  const second = { ...visit(clinic, 'A-2'), coverages: HELD };
+  await plan(clinic, second);
+  await holdNow(clinic, { kind: 'appointment', id: 2 });
+  await plan(clinic, { ...second, ...CANCELED });
+  await plan(clinic, { ...first, ...of('ACTIVE7', 'ACTIVE6') });
+  await holdNow(clinic);
+  await releaseNow(clinic);
+  await plan(clinic, second);
+  await goOn(clinic);
+  expect(await asked(clinic)).toEqual(['ACTIVE7', 'ACTIVE6']);
+});
+
+test('the office hears that it has withdrawn a visit that only keeps a hold', async () => {
+  const { clinic, booked } = await installHeld();
+  await plan(clinic, { ...booked, ...CANCELED });
+  const done = await clinic.store.write((tx) => withdraw(tx, VISIT, clinic.now()));
+  expect(done.some(({ did }) => did)).toBe(true);
+  await plan(clinic, booked);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
 });

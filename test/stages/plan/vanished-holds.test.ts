@@ -5,6 +5,7 @@ import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { release } from '../../../src/store/bookkeeping/operator.ts';
 import { correctDueTimes } from '../../../src/store/calls/clock-set.ts';
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
+import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates, refuseCreates } from '../submit/lost-calls.ts';
 import { ADA, COVERAGES, finish, goOn, pass, visit } from '../submit/merges.ts';
@@ -191,6 +192,25 @@ test.each(['canceled', 'without insurance'] as const)(
 
 test('the office can release a call of a vanished visit that a canceled one had, too', async () => {
   const clinic = await installWithLostCall('canceled');
+  await clinic.planNow();
+  await releaseVisit(clinic, 1);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('the release of another visit’s call does not release a vanished one (G1)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  const other = aCoverage({ member_id: 'ACTIVE8' });
+  await clinic.read({ ...visit(clinic, 'A-2'), coverages: [...COVERAGES, other] });
+  await clinic.planNow();
+  await clinic.store.db
+    .updateTable('appointments')
+    .set({ missing_since: clinic.now(), plan_due_at: 1 })
+    .where('source_id', '=', 'A-2')
+    .execute();
   await clinic.planNow();
   await releaseVisit(clinic, 1);
   await goOn(clinic);
