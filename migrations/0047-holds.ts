@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely';
 
 /**
  * A visit keeps the office's hold while no call has it. Before this migration, the call that was
- * taken back kept it: for the visits that it still serves, and for the one whose label it has, until
- * another call for the need followed. A label contains the ID of its visit or claim, and may contain
- * shorter IDs by chance. That the office has released the calls of a vanished visit was only in the
- * audit trail.
+ * taken back kept it: for the visits that it still serves, and for the one whose label it has,
+ * until another call for the need followed. A label contains the ID of its visit or claim, and may
+ * contain shorter IDs by chance. That the office has released the calls of a vanished visit was
+ * only in the audit trail.
  */
 const STATEMENTS = [
   `CREATE TABLE kept_holds (
