@@ -155,10 +155,9 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
     await nameNextVisit(tx, 'appointment', id, now);
     return;
   }
-  const { connector, input } = appointment;
+  const { replaces } = appointment.input;
   // Also one that needs no call: yet another visit may replace it.
-  if (input.replaces !== undefined)
-    await takeHolds(tx, { connector, replaces: input.replaces, appointment: id });
+  if (replaces !== undefined) await takeHolds(tx, appointment, replaces);
   const decision = await planLearned(tx, appointment, facts);
   if (decision.kind === 'ask') await ask(context, appointment, decision);
   else await doNotAsk(context, appointment, decision);

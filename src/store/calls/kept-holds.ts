@@ -11,7 +11,7 @@ import type { Db, Tx } from '../engine/database.ts';
 import { prepared, preparedRows } from '../engine/prepared.ts';
 import type { Tables } from '../engine/tables.ts';
 import { type InquiryRow, inquiryById } from './inquiries.ts';
-import { appointmentsOf, unlink } from './links.ts';
+import { appointmentOfSource, appointmentsOf, unlink } from './links.ts';
 
 /** Unlinks the call from the visit or claim, which keeps the office's hold. */
 export async function leaveCall(
@@ -68,25 +68,13 @@ const KEPT = prepared<{ appointment: number }>()((db, place) =>
  */
 export async function takeHolds(
   tx: Tx,
-  {
-    connector,
-    replaces,
-    appointment,
-  }: Record<'connector' | 'replaces', string> & {
-    appointment: number;
-  },
+  { id: appointment, connector }: { id: number; connector: string },
+  replaces: string,
 ): Promise<void> {
-  const former = await tx
-    .selectFrom('appointments')
-    .select('id')
-    .where('connector', '=', connector)
-    .where('source_id', '=', replaces)
-    .where('superseded_at', 'is', null)
-    .where('closed_reason', 'is not', null)
-    .executeTakeFirst();
-  const kept = former === undefined ? [] : await keptHolds(tx, former.id);
-  if (former === undefined || kept.length === 0) return;
-  const inquiries = kept.map(({ id }) => id);
+  const former = await appointmentOfSource(tx, connector, replaces);
+  if (former === null || former.closed_reason === null) return;
+  const inquiries = (await keptHolds(tx, former.id)).map(({ id }) => id);
+  if (inquiries.length === 0) return;
   await KEEP(
     tx,
     inquiries.map((inquiry) => ({ inquiry, appointment })),

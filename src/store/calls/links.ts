@@ -140,14 +140,24 @@ export async function inquiriesOfSource(
   connector: string,
   source_id: string,
 ): Promise<{ id: number; coverage_rank: number }[]> {
+  const row = await appointmentOfSource(tx, connector, source_id);
+  return row === null ? [] : await inquiriesOf(tx, row.id);
+}
+
+/** Returns the appointment that has this ID in the PMS now. */
+export async function appointmentOfSource(
+  tx: Tx,
+  connector: string,
+  source_id: string,
+): Promise<{ id: number; closed_reason: ClosedReason | null } | null> {
   const row = await tx
     .selectFrom('appointments')
-    .select('id')
+    .select(['id', 'closed_reason'])
     .where('connector', '=', connector)
     .where('source_id', '=', source_id)
     .where('superseded_at', 'is', null)
     .executeTakeFirst();
-  return row === undefined ? [] : await inquiriesOf(tx, row.id);
+  return row ?? null;
 }
 
 type PlannableRow = {

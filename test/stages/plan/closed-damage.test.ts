@@ -150,12 +150,13 @@ test('a damaged visit that is over keeps the office’s hold until it is read', 
   expect(await clinic.service.ledger()).toEqual([]);
 });
 
-test('the office hears of an answer about a damaged visit whose write failed', async () => {
+/** A canceled visit whose answer the connector did not take is damaged. */
+async function installNotWritten(is_permanent: boolean): Promise<Installation> {
   const clinic = await install();
   await clinic.planNow();
   await send(clinic, visit(clinic, 'A-1'));
   await finish(clinic);
-  const failed = { outcome: 'failed', is_permanent: false, what: 'No.', next: 'Wait.' } as const;
+  const failed = { outcome: 'failed', is_permanent, what: 'No.', next: 'Wait.' } as const;
   await clinic.deliverNow({
     ...connector(() => {}),
     deliver: async ({ deliveries }) => deliveries.map(({ key }) => ({ key, ...failed })),
@@ -165,24 +166,17 @@ test('the office hears of an answer about a damaged visit whose write failed', a
   await damage(clinic);
   await cancelById(clinic, 'A-1');
   await clinic.planNow();
+  return clinic;
+}
+
+test('the office hears of an answer about a damaged visit whose write failed', async () => {
+  const clinic = await installNotWritten(false);
   expect(await clinic.deliveries()).toMatchObject([{ state: 'failed' }]);
   expect(await clinic.attention()).toEqual(['planning_failed']);
 });
 
 test('the office hears if an answer that it retries waits for a damaged visit', async () => {
-  const clinic = await install();
-  await clinic.planNow();
-  await send(clinic, visit(clinic, 'A-1'));
-  await finish(clinic);
-  const refused = { outcome: 'failed', is_permanent: true, what: 'No.', next: 'Ask.' } as const;
-  await clinic.deliverNow({
-    ...connector(() => {}),
-    deliver: async ({ deliveries }) => deliveries.map(({ key }) => ({ key, ...refused })),
-  });
-  await clinic.read({ ...visit(clinic, 'A-1'), status: 'cancelled' });
-  await clinic.planNow();
-  await damage(clinic);
-  await cancelById(clinic, 'A-1');
+  const clinic = await installNotWritten(true);
   expect(await failuresIn(clinic, 2)).toBe(0);
   expect(await clinic.attention()).toEqual(['delivery_parked']);
   await clinic.store.write((tx) => retry(tx, VISIT, clinic.now()));
