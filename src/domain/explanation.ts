@@ -77,6 +77,8 @@ export type Progress = {
   entries: readonly OpenEntry[];
   /** The oldest first. */
   deliveries: readonly { state: DeliveryState; inquiry: number; due_at: number }[];
+  /** It keeps the office's hold for its next call. Left out: it does not. */
+  keeps_hold?: boolean;
   /** Why eligd sends nothing at all. */
   halts: readonly { detail: string; next_try_at: number | null }[];
 };
@@ -128,8 +130,10 @@ function explainSituation(appointment: SituatedAppointment, facts: Facts): Expla
       return explained(closedWords(appointment));
     case 'attention':
       return explainAttention(facts);
-    case 'waiting':
-      return explainWaiting(appointment, facts);
+    case 'waiting': {
+      const waiting = explainWaiting(appointment, facts);
+      return facts.keeps_hold === true ? { ...waiting, ...heldNext(waiting) } : waiting;
+    }
     case 'planned':
       return least === undefined ? explained('It is planned.') : explainPlanned(least, facts);
     case 'asking':
@@ -227,6 +231,12 @@ function explainWaiting(
   if (is_due) return explained('It is new or has changed; eligd plans it in the next pass.');
   return explained(waitWords(plan_wait), plan_due_at);
 }
+
+/** Adds that the call stays on hold when planning does not wait anymore. */
+const heldNext = ({ why }: Explained) => ({
+  why: `${why} The call stays on hold.`,
+  next: 'Run "eligd release" to resume.',
+});
 
 /** Returns what planning waits for, as a sentence; also for null and for unknown words. */
 export function waitWords(plan_wait: string | null): string {

@@ -142,7 +142,7 @@ async function operatedOf(
   return new Map(
     (await withProgress(store.db, all)).map(({ progress, ...each }) => [
       each.id,
-      { ...each, inquiries: progress.inquiries },
+      { ...each, ...progress },
     ]),
   );
 }

@@ -85,9 +85,8 @@ export function retrySentence({ cents }: Pick<Quote, 'cents'>): string {
 }
 
 /** A visit or a claim, with the state of its calls. */
-export type Operated = Pick<ScheduledVisit, 'id' | 'closed_reason'> & {
-  inquiries: ScheduledVisit['progress']['inquiries'];
-};
+export type Operated = Pick<ScheduledVisit, 'id' | 'closed_reason'> &
+  Pick<ScheduledVisit['progress'], 'inquiries' | 'keeps_hold'>;
 
 type Target = { subject: Handleable; csrf: string; back: 'visit' | 'attention' };
 
@@ -127,13 +126,16 @@ function askForm(quote: Quote, target: Target): Html {
 }
 
 /** Offers the actions on a call that has not started, or may have to be made again. */
-function callForms({ closed_reason, inquiries }: Operated, target: Target): Html {
+function callForms(operated: Operated, target: Target): Html {
+  const { closed_reason, inquiries, keeps_hold } = operated;
+  const keeps_one = keeps_hold === true && closed_reason === null;
+  const is_held = keeps_one || inquiries.some(isOnHold);
   const may_hold = inquiries.some((each) => each.state === 'planned' && !isOnHold(each));
   const is_waiting = inquiries.length === 0 || inquiries.some(isWithdrawable);
   const may_withdraw =
     closed_reason === null && is_waiting && refuseWithdrawal(inquiries).length === 0;
   return html`${may_hold ? operationForm('hold', target) : null}${
-    inquiries.some(isOnHold) ? operationForm('release', target) : null
+    is_held ? operationForm('release', target) : null
   }${may_withdraw ? operationForm('withdraw', target) : null}`;
 }
 
@@ -218,5 +220,5 @@ export function visitActions({
 <a class="button" href="/visit/${visit.id}/call-sheet">Call sheet</a>
 ${retryForm(again, target)}
 ${quote === null ? null : askForm(quote, target)}
-${callForms({ ...visit, inquiries: visit.progress.inquiries }, target)}</div>`;
+${callForms({ ...visit, ...visit.progress }, target)}</div>`;
 }

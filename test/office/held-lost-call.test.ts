@@ -1,8 +1,12 @@
-/** What the page offers and says about a lost call that a merge has put on hold. */
+/** What the page offers and says about a hold on a lost call, and about one that no call has. */
 import { expect, test } from 'vitest';
+import { explain } from '../../src/domain/explanation.ts';
 import { OPERATOR_HOLD } from '../../src/domain/operator.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { entryActions } from '../../src/office/entry-actions.ts';
+import { officeWords } from '../../src/office/office-words.ts';
 import { hold, release, retry } from '../../src/store/bookkeeping/operator.ts';
+import { listAppointments } from '../../src/store/views/listed-appointments.ts';
 import { withProgress } from '../../src/store/views/progress.ts';
 import { type Installation, install, send } from '../stages/installation.ts';
 import { labelsOf, lookUp, loseCreates } from '../stages/submit/lost-calls.ts';
@@ -20,7 +24,7 @@ async function pageOf({ store }: Installation, id: number): Promise<string> {
   const { closed_reason, progress } = found;
   const entry = { id: 1, reason: 'unconfirmed', what: 'It happened.', next: 'Act.', words: null };
   const target = { subject: { kind: 'appointment', id }, csrf: 'x', back: 'attention' } as const;
-  const about = { id, closed_reason, inquiries: progress.inquiries };
+  const about = { id, closed_reason, ...progress };
   return entryActions(entry, target, { visit: id, quote: null, again: null, about }).text;
 }
 
@@ -91,4 +95,26 @@ test('trying a held lost call again does not say that it is sent again', async (
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
   expect(done?.what).toMatch(/release/);
+});
+
+test('a visit that keeps a hold says so, and its page offers the release', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const booked = visit(clinic, 'A-1');
+  await clinic.read(booked);
+  await clinic.planNow();
+  await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 1 }, clinic.now()));
+  const starts_at = new Date(clinic.now() + 60 * DAY_MS).toISOString();
+  await clinic.read({ ...booked, starts_at });
+  await clinic.planNow();
+  const now = clinic.now();
+  const { appointments } = await listAppointments(clinic.store.db, { ids: [1] }, 1, now);
+  const [far] = await withProgress(clinic.store.db, appointments);
+  const { why, next } = explain(far!, far!.progress, { now, budget: null });
+  expect(why).toContain('too far ahead');
+  expect(why).toContain('The call stays on hold.');
+  expect(officeWords(next ?? '')).toBe('Choose “Release the call” to resume.');
+  expect(await pageOf(clinic, 1)).toContain('/visit/1/release');
+  await clinic.store.write((tx) => release(tx, { kind: 'appointment', id: 1 }, now));
+  expect(await pageOf(clinic, 1)).not.toContain('/visit/1/release');
 });

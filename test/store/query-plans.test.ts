@@ -43,7 +43,7 @@ import {
   openServiceIds,
   unsettledTwin,
 } from '../../src/store/calls/inquiries.ts';
-import { keptHolds } from '../../src/store/calls/kept-holds.ts';
+import { keepingHolds, keptHolds } from '../../src/store/calls/kept-holds.ts';
 import { comingVisits, sampleOfOurs } from '../../src/store/calls/listed-calls.ts';
 import {
   dueForPlanning,
@@ -326,6 +326,11 @@ describe('the claim of', () => {
       'whether an answer about a damaged visit waits to be written',
       () => openWriteQueue(db).write((tx) => hasWaitingDeliveries(tx, 1)),
       'deliveries USING COVERING INDEX deliveries_appointment (appointment=? AND state=?)',
+    ],
+    [
+      'the visits on a page that keep a hold',
+      () => keepingHolds(db, [1, 2]),
+      'kept_holds USING PRIMARY KEY (appointment=?)',
     ],
     [
       'the holds that a visit keeps',

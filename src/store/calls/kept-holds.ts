@@ -62,6 +62,16 @@ const KEPT = prepared<{ appointment: number }>()((db, place) =>
     .orderBy('inquiries.id'),
 );
 
+/** Returns those of the visits and claims that keep a hold. */
+export async function keepingHolds(db: Db, appointments: readonly number[]): Promise<number[]> {
+  const rows = await db
+    .selectFrom('kept_holds')
+    .select('appointment')
+    .where('appointment', 'in', appointments)
+    .execute();
+  return rows.map(({ appointment }) => appointment);
+}
+
 /**
  * Moves the holds to the visit that replaces the one with this ID in the PMS, unless that one takes
  * place, too.

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { CurrentInquiry, OpenEntry, Progress } from '../../domain/explanation.ts';
 import type { DeliveryRow } from '../answers/deliveries.ts';
 import { currentHalts } from '../calls/halts.ts';
+import { keepingHolds } from '../calls/kept-holds.ts';
 import type { Db } from '../engine/database.ts';
 import { isCurrentLink, stageOfLink } from './situation.ts';
 
@@ -30,8 +31,10 @@ export async function withProgress<Appointment extends { id: number }>(
     );
     const entries = Map.groupBy(await openEntries(db, ids), ({ appointment }) => appointment);
     const deliveries = Map.groupBy(await deliveriesTo(db, ids), ({ appointment }) => appointment);
+    const keeping = new Set(await keepingHolds(db, ids));
     for (const each of part) {
       const progress = {
+        keeps_hold: keeping.has(each.id),
         inquiries: inquiries.get(each.id) ?? [],
         entries: entries.get(each.id) ?? [],
         deliveries: deliveries.get(each.id) ?? [],
