@@ -80,8 +80,10 @@ export async function revive(
     // The operator withdrew it while it was unknown whether the service has it, so the service may
     // still call (G1).
     const reason = 'It is needed again, and the service may have it.';
-    // If the service does not have it, it is made only after the release.
-    const set = { lookup_at: now, empty_lookups: 0, hold_reason: hold };
+    // If the service does not have it, it is made only after the release. A visit that has vanished
+    // is planned again before that.
+    const hold_reason = hold === OPERATOR_HOLD ? hold : null;
+    const set = { lookup_at: now, empty_lookups: 0, hold_reason };
     await moveInquiries(tx, [inquiry.id], { from: 'withdrawn', to: 'uncertain', reason, set }, now);
     return;
   }
@@ -180,8 +182,8 @@ const isInDoubt = ({
 
 /**
  * Returns the hold of the inquiry. The operator's hold stays until the operator releases it; a call
- * that is left with visits which keep one has it, too. Else a call is made for a visit that is in
- * the exports, or whose calls the office has released.
+ * that is left with visits which keep one has it, too. Else a call is made for a visit without one
+ * that is in the exports, or whose calls the office has released.
  */
 function holdReason(
   { hold_reason }: InquiryRow,
@@ -191,7 +193,8 @@ function holdReason(
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
   if (!has_draft) return DAMAGED_HOLD;
   if (open_visits.every(({ keeps_hold }) => keeps_hold === 1)) return OPERATOR_HOLD;
-  return open_visits.every(isInDoubt) ? VANISHED_HOLD : null;
+  const isOnHold = (each: LinkedAppointment) => each.keeps_hold === 1 || isInDoubt(each);
+  return open_visits.every(isOnHold) ? VANISHED_HOLD : null;
 }
 
 export async function reviseAll(context: PlanContext, appointment: AppointmentRow): Promise<void> {

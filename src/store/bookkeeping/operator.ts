@@ -62,6 +62,11 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
     return first === undefined ? retryInquiry(row) : waitForTwin(row, first);
   };
   const done = await eachInquiry(tx, subject, retryUnserved, now);
+  // A visit may keep a hold for it.
+  await planAgain(
+    tx,
+    rejected.map(({ id }) => id),
+  );
   for (const id of await appointmentsFor(tx, subject)) {
     const keys = await reopenDeliveries(tx, id, requestedBy(tx.actor), now);
     for (const key of keys)
