@@ -153,7 +153,8 @@ function putInOrder(free: readonly ListedCall[], reasons: Map<string, Reason>, c
       const one = reasons.get(older.service_id);
       const other = reasons.get(newer.service_id);
       if (one?.call == null || other?.call == null || one.inquiry !== other.inquiry) continue;
-      if (one.call.id < other.call.id || !mayBe(one.call, newer, clock)) continue;
+      if (one.call.id < other.call.id) continue;
+      if (!mayBe(one.call, newer, clock) || !mayBe(other.call, older, clock)) continue;
       reasons.set(older.service_id, { ...one, call: other.call });
       reasons.set(newer.service_id, { ...other, call: one.call });
     }

@@ -318,6 +318,18 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: serves(1, 2), L2: duplicate(1, 1) },
   },
   {
+    what: 'two such calls for two names keep their requests, although one list has no name',
+    account: {
+      calls: [absent({ given_name: 'ANNA' }), call(2, 1, { given_name: 'ANN', sent_at: at(5) })],
+      needs: [need(1, 'sought')],
+      listed: [
+        listed('L1', { given_name: 'ANN', created_at: at(6) }),
+        listed('L2', { given_name: '', created_at: at(7) }),
+      ],
+    },
+    verdicts: { L1: serves(1, 2), L2: duplicate(1, 1) },
+  },
+  {
     what: 'a likelier call of another inquiry may come first',
     account: {
       calls: [absent(), call(2, 2, { sent_at: at(1) })],
