@@ -16,7 +16,14 @@ import {
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
 import { type InquiryRow, inquiriesById, inquiryById } from '../../store/calls/inquiries.ts';
-import { endHolds, isFree, isHeld, keepHoldFor, keptHolds } from '../../store/calls/kept-holds.ts';
+import {
+  endHolds,
+  isFree,
+  isHeld,
+  isMade,
+  keepHoldFor,
+  keptHolds,
+} from '../../store/calls/kept-holds.ts';
 import {
   type AppointmentRow,
   closeAppointment,
@@ -197,14 +204,24 @@ async function leaveOthers(
 
 /**
  * Returns the ranks of the coverages whose calls the office holds, or held until planning took them
- * back.
+ * back. Ends the holds for calls that were made nevertheless.
  */
 async function ranksOnHold(
   tx: Tx,
   { id, input }: AppointmentRow,
   former: readonly InquiryRow[],
 ): Promise<Set<number>> {
-  const kept = await keptHolds(tx, id);
+  const all_kept = await keptHolds(tx, id);
+  // A call that serves the visit and was made, because another visit needed it.
+  const made = all_kept.filter(
+    (each) => isMade(each) && former.some((linked) => linked.id === each.id),
+  );
+  await endHolds(
+    tx,
+    id,
+    made.map((each) => each.id),
+  );
+  const kept = all_kept.filter((each) => !made.includes(each));
   const held = [...former.filter(isHeld), ...kept];
   const before = [...former, ...kept];
   return new Set(held.flatMap((each) => ranksOf(each, before, input.coverages)));

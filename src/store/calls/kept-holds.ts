@@ -105,6 +105,11 @@ export function isFree(row: InquiryRow): boolean {
   return MAY_BE_MADE.has(row.state) && !isHeld(row);
 }
 
+/** Returns whether the service has the call, may have it for good, or has answered it. */
+export function isMade({ state }: InquiryRow): boolean {
+  return state !== 'withdrawn' && !MAY_BE_MADE.has(state);
+}
+
 const MAY_BE_MADE: ReadonlySet<InquiryState> = new Set([
   'planned',
   'sending',

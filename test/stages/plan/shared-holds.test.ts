@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates, refuseNextCall } from '../submit/lost-calls.ts';
-import { ADA, COVERAGES, goOn, pass, visit } from '../submit/merges.ts';
+import { ADA, COVERAGES, finish, goOn, pass, visit } from '../submit/merges.ts';
 
 const FIRST = { kind: 'appointment', id: 1 } as const;
 
@@ -97,4 +97,15 @@ test('a lost call that a vanished visit took is made once that is back (G2)', as
   await clinic.planNow();
   await lookUpAndGoOn(clinic);
   expect(await labelsOf(clinic)).toHaveLength(1);
+});
+
+test('the hold ends once the call was made, because the other visit needed it (G2)', async () => {
+  const { clinic } = await installShared();
+  await clinic.submitNow();
+  await finish(clinic);
+  await clinic.planNow();
+  const corrected = [{ ...COVERAGES[0]!, member_id: 'ACTIVE6' }];
+  await clinic.read({ ...visit(clinic, 'A-1'), coverages: corrected });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-2', 'A-1']);
 });
