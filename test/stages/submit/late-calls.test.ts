@@ -787,6 +787,7 @@ test('a call that is listed after its successor was refused serves (G1)', async 
   await show(0);
   await reconcile(clinic);
   await clinic.store.write((tx) => retry(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await clinic.planNow();
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1']);
   expect(await clinic.inquiries()).toMatchObject([{ state: 'open' }]);
