@@ -1,8 +1,9 @@
 /**
  * The office's holds that no call has at the moment: planning has taken the held call back, because
  * the visit was away, its coverage was corrected, or another call comes first. The visit or claim
- * keeps the hold, and the next call for that coverage is on hold. A kept hold names the call that
- * was held; only its need counts, because another visit may have the call planned again.
+ * keeps the hold, and the next call for that coverage is on hold. A kept hold names a call for the
+ * coverage: one that was held, or one that is not on hold because another visit needs it, too. That
+ * one is put on hold if only visits are left that keep a hold for it.
  */
 import type { Insertable } from 'kysely';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
