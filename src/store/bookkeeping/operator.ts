@@ -96,16 +96,26 @@ export async function release(tx: Tx, subject: Operand, now: number): Promise<Do
   const on_hold = rows.filter(isOnHold);
   const done = await eachInquiry(tx, subject, releaseInquiry, now);
   for (const row of on_hold) await endHoldsFor(tx, row);
-  const own = subject.kind === 'appointment' ? [subject.id] : [];
-  const ended = await endHoldsOf(tx, own);
+  const released = await releaseKept(tx, subject, on_hold.length > 0);
+  const own = subject.kind === 'appointment' ? [subject.id] : released;
   const served = await Promise.all(on_hold.map(({ id }) => appointmentsOf(tx, id)));
   const confirmed = await confirmVisits(tx, [...own, ...served.flat().map(({ id }) => id)]);
-  if (ended || (confirmed && on_hold.length === 0)) done.push(NEXT_RELEASED);
+  if (released.length > 0 || (confirmed && on_hold.length === 0)) done.push(NEXT_RELEASED);
   await planAgain(
     tx,
     rows.map(({ id }) => id),
   );
   return done;
+}
+
+/**
+ * Ends the holds that the visit or claim keeps; for a call that is not on hold itself, or not
+ * anymore, those that visits keep for its need. Returns the visits and claims that kept one.
+ */
+async function releaseKept(tx: Tx, { kind, id }: Operand, was_on_hold: boolean): Promise<number[]> {
+  if (kind === 'appointment') return (await endHoldsOf(tx, [id])) ? [id] : [];
+  const row = await inquiryById(tx, id);
+  return row === null || was_on_hold ? [] : await endHoldsFor(tx, row);
 }
 
 /**

@@ -142,15 +142,24 @@ export async function endHoldsOf(tx: Tx, appointments: readonly number[]): Promi
   return numDeletedRows > 0;
 }
 
-/** Ends the holds for the need of a released call, also of visits that are away at the moment. */
+/**
+ * Ends the holds for the need of a released call, also of visits that are away at the moment.
+ * Returns the visits and claims that kept one.
+ */
 export async function endHoldsFor(
   tx: Tx,
   { need_base, benefit_year }: Pick<InquiryRow, 'need_base' | 'benefit_year'>,
-): Promise<void> {
+): Promise<number[]> {
   const of_need = tx
     .selectFrom('inquiries')
     .select('id')
     .where('need_base', '=', need_base)
     .where('benefit_year', '=', benefit_year);
+  const kept = await tx
+    .selectFrom('kept_holds')
+    .select('appointment')
+    .where('inquiry', 'in', of_need)
+    .execute();
   await tx.deleteFrom('kept_holds').where('inquiry', 'in', of_need).execute();
+  return kept.map(({ appointment }) => appointment);
 }

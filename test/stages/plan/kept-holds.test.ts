@@ -181,6 +181,20 @@ test('the office releases a visit whose held call is taken back, and hears so', 
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
+test('a visit is released with the number of its held call that was taken back', async () => {
+  const { clinic, booked } = await installHeld();
+  await plan(clinic, { ...booked, status: 'cancelled' });
+  const done = await clinic.store.write((tx) =>
+    release(tx, { kind: 'inquiry', id: 1 }, clinic.now()),
+  );
+  expect(done.map(({ what }) => what)).toEqual([
+    'The next call for this visit or claim is no longer on hold.',
+  ]);
+  await plan(clinic, { ...booked, coverages: COVERAGES });
+  await goOn(clinic);
+  expect(await asked(clinic)).toEqual(['ACTIVE0']);
+});
+
 test('a hold ends when the office withdraws the visit; a change plans it again (G2)', async () => {
   const { clinic, booked } = await installHeld();
   await clinic.store.write((tx) => withdraw(tx, VISIT, clinic.now()));

@@ -17,6 +17,7 @@ import {
   merge,
   OTHER_ADA,
   pass,
+  vanish,
   visit,
   written,
 } from '../submit/merges.ts';
@@ -222,11 +223,7 @@ test('the office releases the call for a visit that the exports leave out', asyn
   const clinic = await install();
   await clinic.planNow();
   await plan(clinic, visit(clinic, 'A-1'));
-  await clinic.store.db
-    .updateTable('appointments')
-    .set({ missing_since: clinic.now(), plan_due_at: clinic.now() })
-    .execute();
-  await clinic.planNow();
+  await vanish(clinic, 'A-1');
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual([]);
   await clinic.store.write((tx) => release(tx, { kind: 'inquiry', id: 1 }, clinic.now()));

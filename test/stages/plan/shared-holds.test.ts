@@ -3,22 +3,12 @@ import { expect, test } from 'vitest';
 import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates, refuseNextCall } from '../submit/lost-calls.ts';
-import { ADA, COVERAGES, finish, goOn, pass, visit } from '../submit/merges.ts';
+import { ADA, COVERAGES, finish, goOn, pass, vanish, visit } from '../submit/merges.ts';
 
 const FIRST = { kind: 'appointment', id: 1 } as const;
 
 const releaseFirst = ({ store, now }: Installation) =>
   store.write((tx) => release(tx, FIRST, now()));
-
-/** The visit was in the exports, and is not anymore. */
-async function vanish(clinic: Installation, source_id: string): Promise<void> {
-  await clinic.store.db
-    .updateTable('appointments')
-    .set({ missing_since: clinic.now(), plan_due_at: 1 })
-    .where('source_id', '=', source_id)
-    .execute();
-  await clinic.planNow();
-}
 
 /** A-1 was on hold and canceled; A-2 needs the call, which A-1 shares when it is back. */
 async function installShared() {

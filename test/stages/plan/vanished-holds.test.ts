@@ -8,17 +8,12 @@ import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates, refuseCreates } from '../submit/lost-calls.ts';
-import { ADA, COVERAGES, finish, goOn, pass, visit } from '../submit/merges.ts';
+import { ADA, COVERAGES, finish, goOn, pass, vanish, visit } from '../submit/merges.ts';
 
-/** The visit was in the exports, and is not anymore. */
-async function vanish(clinic: Installation, source_id: string): Promise<void> {
+/** The visit is in one export, and in no later one. */
+async function readAndVanish(clinic: Installation, source_id: string): Promise<void> {
   await clinic.read(visit(clinic, source_id));
-  await clinic.store.db
-    .updateTable('appointments')
-    .set({ missing_since: clinic.now(), plan_due_at: 1 })
-    .where('source_id', '=', source_id)
-    .execute();
-  await clinic.planNow();
+  await vanish(clinic, source_id);
 }
 
 const releaseVisit = ({ store, now }: Installation, id: number) =>
@@ -30,7 +25,7 @@ async function installReleased(): Promise<Installation> {
   await clinic.planNow();
   await clinic.read(visit(clinic, 'A-1'));
   await clinic.planNow();
-  await vanish(clinic, 'A-1');
+  await readAndVanish(clinic, 'A-1');
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual([]);
   await releaseVisit(clinic, 1);
@@ -64,7 +59,7 @@ test('a released call stays released if all visits are planned again before it',
 test('a released call is on hold again once its visit was back and vanished', async () => {
   const clinic = await installReleased();
   clinic.pass(60_000);
-  await vanish(clinic, 'A-1');
+  await readAndVanish(clinic, 'A-1');
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
 });
@@ -74,11 +69,11 @@ test('a released call is made for one visit although the other vanishes again (G
   await clinic.planNow();
   await clinic.read(visit(clinic, 'A-1'), visit(clinic, 'A-2'));
   await clinic.planNow();
-  await vanish(clinic, 'A-1');
-  await vanish(clinic, 'A-2');
+  await readAndVanish(clinic, 'A-1');
+  await readAndVanish(clinic, 'A-2');
   await releaseVisit(clinic, 1);
   clinic.pass(60_000);
-  await vanish(clinic, 'A-2');
+  await readAndVanish(clinic, 'A-2');
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
@@ -91,7 +86,7 @@ test.each(['has noticed', 'notices'])(
     await clinic.read(visit(clinic, 'A-1'));
     await clinic.planNow();
     clinic.pass(DAY_MS);
-    await vanish(clinic, 'A-1');
+    await readAndVanish(clinic, 'A-1');
     clinic.pass(-DAY_MS);
     const notice = () =>
       clinic.store.write((tx) => correctDueTimes(tx, dueLimits(5 * MINUTE_MS, clinic.now())));
@@ -111,11 +106,11 @@ test('a visit that a clock ahead released is on hold when it vanishes again', as
   await clinic.read(visit(clinic, 'A-1'));
   await clinic.planNow();
   clinic.pass(3 * DAY_MS);
-  await vanish(clinic, 'A-1');
+  await readAndVanish(clinic, 'A-1');
   await releaseVisit(clinic, 1);
   clinic.pass(-3 * DAY_MS);
   clinic.pass(60 * MINUTE_MS);
-  await vanish(clinic, 'A-1');
+  await readAndVanish(clinic, 'A-1');
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
 });
@@ -126,7 +121,7 @@ test('a released call is not on hold again because another vanished visit joins 
   const later = clinic.visit('A-2', { patient: ADA, coverages: COVERAGES }, 10);
   await clinic.read(visit(clinic, 'A-1'), later);
   await clinic.planNow();
-  await vanish(clinic, 'A-1');
+  await readAndVanish(clinic, 'A-1');
   await clinic.store.db
     .updateTable('appointments')
     .set({ missing_since: clinic.now() })
@@ -150,7 +145,7 @@ test.each(['unsent', 'lost'])(
     await pass(clinic, 3);
     await clinic.read(visit(clinic, 'A-2'));
     await clinic.planNow();
-    await vanish(clinic, 'A-2');
+    await readAndVanish(clinic, 'A-2');
     await releaseVisit(clinic, 2);
     if (how === 'unsent') refuseCreates(clinic, 1);
     else await loseCreates(clinic, 1, 'before');
@@ -167,7 +162,7 @@ async function installWithLostCall(left: 'canceled' | 'without insurance'): Prom
   await clinic.planNow();
   await clinic.read(visit(clinic, 'A-1'), visit(clinic, 'A-2'));
   await clinic.planNow();
-  await vanish(clinic, 'A-1');
+  await readAndVanish(clinic, 'A-1');
   await loseCreates(clinic, 1, 'before');
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
@@ -206,12 +201,7 @@ test('the release of another visit’s call does not release a vanished one (G1)
   const other = aCoverage({ member_id: 'ACTIVE8' });
   await clinic.read({ ...visit(clinic, 'A-2'), coverages: [...COVERAGES, other] });
   await clinic.planNow();
-  await clinic.store.db
-    .updateTable('appointments')
-    .set({ missing_since: clinic.now(), plan_due_at: 1 })
-    .where('source_id', '=', 'A-2')
-    .execute();
-  await clinic.planNow();
+  await vanish(clinic, 'A-2');
   await releaseVisit(clinic, 1);
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1']);

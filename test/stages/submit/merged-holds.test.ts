@@ -12,6 +12,7 @@ import {
   OTHER_ADA,
   order,
   pass,
+  vanish,
   visit,
   written,
 } from './merges.ts';
@@ -210,11 +211,7 @@ test('a lost call of a visit that has vanished is not made again', async () => {
   await clinic.planNow();
   await loseCreates(clinic, 1, 'before');
   await send(clinic, visit(clinic, 'A-1'));
-  await clinic.store.db
-    .updateTable('appointments')
-    .set({ missing_since: clinic.now(), plan_due_at: 1 })
-    .execute();
-  await clinic.planNow();
+  await vanish(clinic, 'A-1');
   await lookUp(clinic);
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);

@@ -14,6 +14,16 @@ export const COVERAGES = [aCoverage({ member_id: 'ACTIVE0' })];
 export const visit = (clinic: Installation, id: string, patient = ADA) =>
   clinic.visit(id, { patient, coverages: COVERAGES }, 7);
 
+/** The visit was in the exports, and is not anymore. */
+export async function vanish(clinic: Installation, source_id: string): Promise<void> {
+  await clinic.store.db
+    .updateTable('appointments')
+    .set({ missing_since: clinic.now(), plan_due_at: 1 })
+    .where('source_id', '=', source_id)
+    .execute();
+  await clinic.planNow();
+}
+
 /** Ends with one record of the patient. */
 export const merge = (
   clinic: Installation,
