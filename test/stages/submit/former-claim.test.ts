@@ -19,13 +19,18 @@ async function correctNumber(
   await hidden.show(0);
   await numberIs(clinic, 'CN-1');
   await clinic.submitNow();
-  clinic.submit.settings.is_observing = true;
-  await lookUp(clinic);
-  clinic.submit.settings.is_observing = false;
+  await lookUpOnly(clinic);
   await numberIs(clinic, 'CN-2');
   await meanwhile();
   await hidden.show(1);
   await reconcile(clinic);
+}
+
+/** Both lookups find nothing, and the call is not made again yet. */
+async function lookUpOnly(clinic: Installation): Promise<void> {
+  clinic.submit.settings.is_observing = true;
+  await lookUp(clinic);
+  clinic.submit.settings.is_observing = false;
 }
 
 async function numberIs(clinic: Installation, claim_number: string): Promise<void> {
@@ -82,6 +87,26 @@ test.each([
   await clinic.submitNow();
   expect(await numbersAsked(clinic)).toEqual(['CN-1']);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'answered']);
+});
+
+test('of two such calls, the number of the one that is listed is the one it asked about', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-0'));
+  const hidden = await loseAndHide(clinic, 2);
+  await hidden.show(0);
+  for (const claim_number of ['CN-2', 'CN-1']) {
+    await numberIs(clinic, claim_number);
+    await clinic.submitNow();
+    await lookUpOnly(clinic);
+  }
+  await numberIs(clinic, 'CN-2');
+  await hidden.show(2);
+  await reconcile(clinic);
+  expect(await numbersAsked(clinic)).toEqual(['CN-2', 'CN-1']);
+  await answer(clinic);
+  await clinic.submitNow();
+  expect(await numbersAsked(clinic)).toEqual(['CN-2', 'CN-1', 'CN-2']);
 });
 
 test('its answer is taken although the stored content is damaged (G2)', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation, newSubmitMemory } from '../../../src/stages/submit/index.ts';
-import { resolveAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { openAttention, resolveAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../src/store/bookkeeping/audit.ts';
 import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
 import { retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
@@ -786,6 +786,10 @@ test('a call that is listed after its successor was refused serves (G1)', async 
   expect(await clinic.attention()).toEqual(['refused']);
   await show(0);
   await reconcile(clinic);
+  const entries = await openAttention(clinic.store.db);
+  expect(entries.map(({ what }) => what)).toContainEqual(
+    expect.stringContaining('Nothing needs the call now.'),
+  );
   await clinic.store.write((tx) => retry(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
   await clinic.planNow();
   await clinic.submitNow();

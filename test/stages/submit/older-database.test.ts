@@ -485,6 +485,34 @@ test('a lock file that lost its last counts does not mean that calls are lost', 
   expect(await haltsOf(clinic)).toEqual([]);
 });
 
+test('a new installation has lost no calls, so it queries no label', async () => {
+  const clinic = await install();
+  clinic.submit.sends.write(1);
+  const labels = watchLabels(clinic);
+  await send(clinic, clinic.visit('B-1', about('W8')));
+  expect(labels).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
+});
+
+test('a new lock file beside a database with two calls may have lost calls', async () => {
+  const clinic = await cutOff();
+  await callFor(clinic, ['B-1', 'B-2']);
+  await clinic.collectAll();
+  clinic.submit.sends.write(1);
+  await reconcile(clinic);
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(await haltsOf(clinic)).toEqual(['calls_lost']);
+});
+
+test('the calls of others on a shared account are not lost ones', async () => {
+  const clinic = await cutOff();
+  clinic.submit.settings.is_shared_account = true;
+  await anOldCall(clinic, 'A-1');
+  await send(clinic, clinic.visit('C-1', about('W8')));
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['A-1', 'C-1']);
+});
+
 test('an uncertain call does not explain a new lock file beside many calls', async () => {
   const clinic = await cutOff();
   await callFor(clinic, ['B-1', 'B-2', 'B-3', 'B-4']);

@@ -66,6 +66,16 @@ test.each(['in the same boot', 'in an unknown one'])(
   },
 );
 
+test('one that asks the same as a call of ours stops submission', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('A-1'));
+  await reconcile(clinic);
+  await passMinutes(clinic, 60);
+  await clinic.service.createBeside(await firstBody(clinic));
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
+
 /** The machine's clock is ahead from now on; eligd knows it. */
 function setAhead(clinic: Installation, ahead_ms: number): void {
   clinic.pass(ahead_ms - (clinic.submit.clockSkew() ?? 0));
