@@ -61,6 +61,18 @@ test('a database that lacks a send hides no call behind a list that seems comple
   expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
 });
 
+test('a machine of which nobody knows if it was rolled back queries labels, too (G1)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await send(clinic, clinic.visit('B-1', { coverages: [aCoverage({ member_id: 'W9' })] }));
+  const [known] = await clinic.service.ledger();
+  await anOldCall(clinic, 'A-1');
+  cutLists(clinic, [known?.id], PROVEN);
+  demandReconciliation(clinic.submit);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+});
+
 test('a send that a crash kept from being counted costs no query by label', async () => {
   const clinic = await install();
   booted(clinic);

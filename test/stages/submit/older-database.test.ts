@@ -1,5 +1,5 @@
 /** An older database was put back; the service shows some of the calls that it lacks, or none. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
@@ -483,6 +483,18 @@ test('a lock file that lost its last counts does not mean that calls are lost', 
   await reconcile(clinic);
   await send(clinic, clinic.visit('C-1', about('W8')));
   expect(await haltsOf(clinic)).toEqual([]);
+});
+
+test('after a comparison, a count that the lock file lost costs no other list', async () => {
+  const clinic = await install();
+  clinic.submit.env.boot = () => ({ id: 'boot', awake_ms: HOUR_MS + clinic.now() });
+  await callFor(clinic, ['B-1', 'B-2', 'B-3']);
+  clinic.submit.sends.write(clinic.submit.sends.read() - 1);
+  await reconcile(clinic);
+  clinic.submit.memory = newSubmitMemory();
+  const listed = vi.spyOn(clinic.client, 'list');
+  expect(await ensureReconciled(clinic.submit, 'dental')).toBe(true);
+  expect(listed).not.toHaveBeenCalled();
 });
 
 test('a new installation has lost no calls, so it queries no label', async () => {
