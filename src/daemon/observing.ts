@@ -1,6 +1,5 @@
 /** `mode: observe`: eligd reads and plans, and makes no calls. */
-import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
-import { endHalt, halt, haltSubject } from '../store/calls/halts.ts';
+import { endHalt, halt } from '../store/calls/halts.ts';
 import type { Store } from '../store/engine/store.ts';
 
 const WHAT = 'eligd only observes (mode: observe): it reads and plans, and makes no calls.';
@@ -8,18 +7,14 @@ const WHAT = 'eligd only observes (mode: observe): it reads and plans, and makes
 /** Stops submission while the configuration says so, and raises an attention item about it. */
 export async function noteMode(store: Store, mode: 'live' | 'observe', now: number): Promise<void> {
   await store.write(async (tx) => {
-    const subject = haltSubject('observe');
     if (mode === 'live') {
-      await endHalt(tx, 'observe');
-      await resolveAttention(tx, subject, now);
+      await endHalt(tx, 'observe', now);
       return;
     }
-    await halt(tx, { reason: 'observe', detail: WHAT, next_try_at: null }, now);
-    await raiseAttention(
+    await halt(
       tx,
-      { connector: null, appointment: null, inquiry: null, subject },
+      { reason: 'observe', detail: WHAT, next_try_at: null },
       {
-        reason: 'observe_mode',
         what: WHAT,
         next: 'To make calls, ask IT to set mode: live in the configuration.',
       },

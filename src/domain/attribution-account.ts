@@ -40,8 +40,6 @@ export type Need = Asked & {
   labels: readonly string[];
   /** Before its call: the failed attempts right before this one. */
   earlier: readonly number[];
-  /** It asks about a claim without a number, which only its label tells from others of the day. */
-  is_unnumbered_claim: boolean;
 };
 
 export type Account = {

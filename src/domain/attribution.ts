@@ -16,7 +16,7 @@ import type {
   Verdict,
 } from './attribution-account.ts';
 import { CLOCKS_DIFFER_MS, DATE_ERROR_MS } from './clock-watch.ts';
-import { mayBeEchoOf } from './matching.ts';
+import { isUnnumberedClaim, mayBeEchoOf } from './matching.ts';
 import { finalOutcome } from './outcome.ts';
 import { DAY_MS } from './time.ts';
 
@@ -235,7 +235,7 @@ function unclaimedFor(
   const others = needs.filter((each) => each.stage === 'planned' || isOut(each));
   const waiting = others.filter((each) => !isServed(each, verdicts));
   const awaited = awaitedBy(waiting, kept);
-  const usable = kept.filter((each) => !need.is_unnumbered_claim || isLabelled(each));
+  const usable = kept.filter((each) => !isUnnumberedClaim(need.match_key) || isLabelled(each));
   const fits = usable.filter(
     (each) =>
       !awaited.has(each) &&

@@ -73,10 +73,10 @@ async function fill(): Promise<{ delivered: number }> {
     halt(
       tx,
       { reason: 'account', detail: 'The service answered 403.', next_try_at: NOW + 900_000 },
+      { what: 'What of submission_stopped.', next: 'Next of submission_stopped.' },
       NOW,
     ),
   );
-  await clinic.attention({}, 'submission_stopped');
   const alert = { name: 'clock_wrong' as const, about: '', detail: '', since: NOW, begun_at: NOW };
   const times = { gone_at: null, ended_at: null, reminded_at: NOW };
   await clinic.store.write((tx) =>

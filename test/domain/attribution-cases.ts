@@ -52,7 +52,6 @@ export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need>
   stage,
   labels: [given.external_id ?? ASKED.external_id],
   earlier: [],
-  is_unnumbered_claim: false,
   ...given,
 });
 
@@ -76,6 +75,9 @@ export type Case = {
   clock?: Partial<Clock>;
   verdicts: Readonly<Record<string, Verdict>>;
 };
+
+/** A question about a claim without a number. */
+const UNNUMBERED = { match_key: 'CLAIMS_STATUS|M|D|T||S' };
 
 const lost = { calls: [call(1, 1)], needs: [need(1, 'sought')] };
 export const absent = (given: Partial<MadeCall> = {}) => call(1, 1, { is_absent: true, ...given });
@@ -773,11 +775,11 @@ export const CASES: readonly Case[] = [
   {
     what: 'a call about another claim of the same day does not serve a claim without a number',
     account: {
-      needs: [need(1, 'calling', { is_unnumbered_claim: true })],
+      needs: [need(1, 'calling', UNNUMBERED)],
       listed: [
-        listed('L1', { external_id: 'B', created_at: at(-9) }),
-        listed('L2', { external_id: 'B', given_name: '' }),
-        listed('L3'),
+        listed('L1', { ...UNNUMBERED, external_id: 'B', created_at: at(-9) }),
+        listed('L2', { ...UNNUMBERED, external_id: 'B', given_name: '' }),
+        listed('L3', UNNUMBERED),
       ],
     },
     verdicts: { L1: is('unclaimed'), L2: is('unclaimed'), L3: serves(1) },
@@ -785,10 +787,10 @@ export const CASES: readonly Case[] = [
   {
     what: 'without a call under its label, a claim without a number has no call',
     account: {
-      needs: [need(1, 'calling', { is_unnumbered_claim: true })],
+      needs: [need(1, 'calling', UNNUMBERED)],
       listed: [
-        listed('L1', { external_id: 'B' }),
-        listed('L2', { external_id: '', given_name: '' }),
+        listed('L1', { ...UNNUMBERED, external_id: 'B' }),
+        listed('L2', { ...UNNUMBERED, external_id: '', given_name: '' }),
       ],
     },
     verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { attribute } from '../../src/domain/attribution.ts';
 import type { Account, Clock, ListedCall, Verdict } from '../../src/domain/attribution-account.ts';
 import { CLOCKS_DIFFER_MS, DATE_ERROR_MS } from '../../src/domain/clock-watch.ts';
-import { mayBeEchoOf } from '../../src/domain/matching.ts';
+import { isUnnumberedClaim, mayBeEchoOf } from '../../src/domain/matching.ts';
 import { finalOutcome } from '../../src/domain/outcome.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
 import { CLAUSES } from '../simulation/clauses.ts';
@@ -49,6 +49,7 @@ function changed(find: string, put: string): Attribute {
     DATE_ERROR_MS,
     DAY_MS,
     finalOutcome,
+    isUnnumberedClaim,
     mayBeEchoOf,
   }) as Attribute;
 }

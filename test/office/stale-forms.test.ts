@@ -1,7 +1,6 @@
 /** A page that has been open for a while: its forms do nothing that the user has not seen. */
 import { expect, test } from 'vitest';
-import { raiseAttention } from '../../src/store/bookkeeping/attention.ts';
-import { currentHalts, type HaltReason, halt, haltSubject } from '../../src/store/calls/halts.ts';
+import { currentHalts, type HaltReason, halt } from '../../src/store/calls/halts.ts';
 import type { Clinic } from '../support/clinic.ts';
 import { type Browser, startOffice } from '../support/office.ts';
 import { fillOffice, visitDay } from '../support/office-visits.ts';
@@ -118,14 +117,9 @@ test('the page asks again before a call or withdrawal if the visit has changed',
 test('a user resumes calls only after seeing why they stopped', LONG, async () => {
   const office = await startOffice({ config: CONFIG, fill: fillWith({}) });
   const stop = (reason: HaltReason, detail: string) =>
-    office.daemon.store.write(async (tx) => {
-      await halt(tx, { reason, detail, next_try_at: null }, 1);
-      await raiseAttention(
-        tx,
-        { connector: null, appointment: null, inquiry: null, subject: haltSubject(reason) },
-        { reason: 'submission_stopped', what: `Nothing is sent. ${detail}`, next: 'Look.' },
-        1,
-      );
+    office.daemon.store.write((tx) => {
+      const entry = { what: `Nothing is sent. ${detail}`, next: 'Look.' };
+      return halt(tx, { reason, detail, next_try_at: null }, entry, 1);
     });
   const reasons = async () => (await currentHalts(office.daemon.store.db)).map((e) => e.reason);
   const maria = await office.login('operator');

@@ -119,7 +119,10 @@ export const CLAUSES: Readonly<Record<string, Clause>> = {
     'created_at === null || created_at > now',
     'created_at !== null && created_at > now',
   ),
-  unnumbered_claim_has_its_label: without('!need.is_unnumbered_claim || isLabelled(each)', 'true'),
+  unnumbered_claim_has_its_label: without(
+    '!isUnnumberedClaim(need.match_key) || isLabelled(each)',
+    'true',
+  ),
   others_keep_their_label: without('      !awaited.has(each) &&\n'),
   planned_keeps_one: without("each.stage === 'planned' || isOut(each)", 'isOut(each)'),
   only_waiting_needs_keep: without("each.stage === 'planned' || isOut(each)", 'true'),

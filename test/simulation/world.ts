@@ -8,8 +8,7 @@ import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { parseConfig } from '../../src/ops/config.ts';
 import { openSecrets } from '../../src/ops/secrets.ts';
 import { STOPPED_RETRY_MS } from '../../src/stages/submit/outcome.ts';
-import { resolveAttention } from '../../src/store/bookkeeping/attention.ts';
-import { endHalt, haltSubject } from '../../src/store/calls/halts.ts';
+import { endHalt } from '../../src/store/calls/halts.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { configText, HOOK_URL, SECRETS } from './configuration.ts';
 import { countsOf } from './counts.ts';
@@ -593,10 +592,10 @@ class LivingWorld {
       const store = await openStore(machine.path);
       await store.write(async (tx) => {
         // The daemon sees it when it looks again.
-        if ((await endHalt(tx, reason)) && machine === this.#machine)
+        const now = Math.round(this.scheduler.now);
+        if ((await endHalt(tx, reason, now)) && machine === this.#machine)
           this.oracle.stopped_until =
             this.scheduler.now + Math.max(STOPPED_RETRY_MS, this.plan.config.idle_ms);
-        await resolveAttention(tx, haltSubject(reason), Math.round(this.scheduler.now));
       });
       await store.close();
     };

@@ -74,6 +74,7 @@ describe('an appointment', () => {
       halt(
         tx,
         { reason: 'account', detail: 'The service answered 403.', next_try_at: NOW + 8 },
+        { what: '', next: '' },
         NOW,
       ),
     );

@@ -13,7 +13,7 @@ import type {
   Stage,
 } from '../../domain/attribution-account.ts';
 import { claimAsSent, givenNameOf, readDraft } from '../../domain/inquiry.ts';
-import { canonicalExternalId, isUnnumberedClaim } from '../../domain/matching.ts';
+import { canonicalExternalId } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -36,6 +36,7 @@ import {
   type InquiryRow,
   inquiriesById,
   inquiriesByMatch,
+  inquiryById,
   moveInquiries,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
@@ -54,9 +55,9 @@ export type Question = {
   calling?: Calling | null;
 };
 
-/** `fresh`: IDs that no list has shown before. `compared_at`: since when they may be strangers'. */
+/** `unseen`: IDs that no list had shown. `compared_at`: since when they may be strangers'. */
 type Comparison = Pick<Account, 'is_whole' | 'sought'> &
-  Pick<Clock, 'compared_at'> & { fresh: ReadonlySet<string> };
+  Pick<Clock, 'compared_at'> & { unseen: ReadonlySet<string> };
 
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
 
@@ -139,6 +140,8 @@ export async function checkBeforeCall(
   external_id_template: string,
 ): Promise<'served' | 'wait' | 'call'> {
   const { tx } = context;
+  // The check for another call of the same claim may have found this one's.
+  if ((await inquiryById(tx, row.id))?.state !== 'planned') return 'served';
   const visits = await appointmentsOf(tx, row.id);
   const labels = visits.map(({ connector, source_id }) =>
     canonicalExternalId(externalId(external_id_template, connector, source_id)),
@@ -192,7 +195,7 @@ function listedOf(call: CallRow, { shown, comparison }: Question): ListedCall[] 
   if (role === 'serves' && shown?.has(service_id) !== true) return [];
   const owner =
     inquiry === null || role === null || role === 'unclaimed' ? null : { inquiry, role };
-  const is_new = comparison?.fresh.has(service_id) === true;
+  const is_new = comparison?.unseen.has(service_id) === true;
   const created_at = call.sent_service_at;
   const status = call.service_status;
   const asked = { external_id, match_key, given_name };
@@ -224,7 +227,6 @@ function needOf(row: InquiryRow, calling: Calling | null): Need {
     stage: is_calling ? 'calling' : stageOf(row),
     labels: is_calling ? calling.labels : [external_id],
     earlier: is_calling ? calling.earlier : [],
-    is_unnumbered_claim: isUnnumberedClaim(row.match_key),
   };
 }
 

@@ -74,14 +74,12 @@ export async function learnFromBulk(
   const { env, settings } = context.deps;
   const names = settingNames(specialty);
   if (result.ok) {
-    if (!bulk.is_proven && result.items.some(({ outcome }) => outcome === 'created')) {
+    if (bulk.is_proven) return;
+    if (result.items.some(({ outcome }) => outcome === 'created')) {
       await writeLearned(tx, names.proven, '1', now);
       await writeLearned(tx, names.shape, bulk.kind, now);
       tx.after(() => env.log('bulk_learned', { specialty, shape: bulk.kind }));
-    } else if (
-      !bulk.is_proven &&
-      result.items.some((item) => item.outcome === 'unknown' && item.accepted)
-    ) {
+    } else if (result.items.some((item) => item.outcome === 'unknown' && item.accepted)) {
       // The endpoint takes batches but returns no IDs, so each inquiry would need a lookup. Single
       // creates are cheaper.
       await giveUpBulk(context, specialty);

@@ -30,6 +30,11 @@ export type SubmitDeps = {
 /** One transaction of this stage. `now`: the timestamp of everything that it writes. */
 export type SubmitContext = { tx: Tx; deps: SubmitDeps; now: number };
 
+/** Returns the time by the service's clock: this machine's may be wrong at a start. */
+export function serviceNow({ env, clockSkew }: SubmitDeps): number {
+  return env.clock.now() - (clockSkew() ?? 0);
+}
+
 /** Returns the price of a call that is sent, or was made, at `at`. */
 export function priceNow(
   { settings }: Pick<SubmitDeps, 'settings'>,

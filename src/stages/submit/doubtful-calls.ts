@@ -5,8 +5,7 @@ import { isOnList, raiseAttention } from '../../store/bookkeeping/attention.ts';
 import { doubtsOf, keepDoubts } from '../../store/calls/doubtful-calls.ts';
 import { type InquiryRow, updateInquiry } from '../../store/calls/inquiries.ts';
 import { aboutInquiry } from '../../store/calls/inquiry-attention.ts';
-import type { SubmitContext } from './deps.ts';
-import { serviceNow } from './earlier-comparison.ts';
+import { type SubmitContext, serviceNow } from './deps.ts';
 
 /** How soon eligd notices that the office has marked the entry as done. */
 const LOOK_AGAIN_MS = MINUTE_MS;

@@ -7,17 +7,16 @@ import { z } from 'zod';
 import { parsed } from '../../domain/damaged.ts';
 import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, localDateTime } from '../../domain/time.ts';
-import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import {
   forgetLearned,
   readLearned,
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
 import { hasMadeCalls, lastSentAt } from '../../store/calls/calls.ts';
-import { currentHalts, halt, haltSubject } from '../../store/calls/halts.ts';
+import { currentHalts, halt } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
-import type { Reconciled, SubmitDeps } from './deps.ts';
+import { type Reconciled, type SubmitDeps, serviceNow } from './deps.ts';
 
 /** A comparison that is older than this does not count. */
 const RELIED_ON_MS = HOUR_MS;
@@ -118,7 +117,7 @@ export async function agreeOnSends(
 /** Returns the loss of calls of which the office does not know yet; null: none lately. */
 export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
   const noted = await readLearned(deps.store.db, lostOf(specialty));
-  return noted !== null && noted.value !== TOLD && isLate(deps, noted) ? noted : null;
+  return noted !== null && noted.value !== TOLD && isRecent(deps, noted) ? noted : null;
 }
 
 /**
@@ -127,7 +126,7 @@ export async function untoldLoss(deps: SubmitDeps, specialty: Specialty) {
  */
 export async function lossNotedAt(db: Db | Tx, deps: SubmitDeps): Promise<number | null> {
   const noted = await readLearned(db, MAY_LACK_CALLS);
-  return noted !== null && isLate(deps, noted) ? noted.updated_at : null;
+  return noted !== null && isRecent(deps, noted) ? noted.updated_at : null;
 }
 
 /**
@@ -153,12 +152,10 @@ export async function stopForLostSends(deps: SubmitDeps, specialty: Specialty): 
     'filter the list by visit.';
   await store.write(async (tx) => {
     for (const each of SPECIALTIES) await writeLearned(tx, lostOf(each), TOLD, now);
-    await halt(tx, { reason: 'calls_lost', detail, next_try_at: null }, now);
-    await raiseAttention(
+    await halt(
       tx,
-      { connector: null, appointment: null, inquiry: null, subject: haltSubject('calls_lost') },
+      { reason: 'calls_lost', detail, next_try_at: null },
       {
-        reason: 'submission_stopped',
         what: `eligd is not sending anything. ${detail}`,
         next:
           'If a newer database exists, stop eligd and put that one back ("eligd restore"). If ' +
@@ -188,12 +185,7 @@ export async function noteMissingTime(
   await deps.store.write((tx) => writeLearned(tx, MAY_LACK_CALLS, '1', serviceNow(deps)));
 }
 
-/** Returns the time by the service's clock: this machine's may be wrong at a start. */
-export function serviceNow({ env, clockSkew }: SubmitDeps): number {
-  return env.clock.now() - (clockSkew() ?? 0);
-}
-
-function isLate(deps: SubmitDeps, noted: { updated_at: number }): boolean {
+function isRecent(deps: SubmitDeps, noted: { updated_at: number }): boolean {
   return Math.abs(serviceNow(deps) - noted.updated_at) < LOST_MS;
 }
 

@@ -84,7 +84,7 @@ export async function submitStep(
   await recallLabelWaits(deps);
   const reconciled: Specialty[] = [];
   const waiting = await waitingToSend(store.db, env.clock.now());
-  const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
+  const to_send = waiting.map(({ specialty }) => specialty);
   await recoverInterrupted(deps);
   const wanted = [...new Set([...to_send, ...reconciliationsDemanded(deps)])];
   for (const specialty of wanted) {

@@ -1,8 +1,8 @@
 /** Queries of the list by `external_id` (G1), also where the service does not filter by it. */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceFailure } from '../../service/api.ts';
-import type { SubmitDeps } from './deps.ts';
-import { serviceNow, stopForLostSends, untoldLoss } from './earlier-comparison.ts';
+import { type SubmitDeps, serviceNow } from './deps.ts';
+import { stopForLostSends, untoldLoss } from './earlier-comparison.ts';
 import { omitsKnown } from './list-end.ts';
 import { compare, listedCount } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
@@ -31,38 +31,38 @@ export async function queryLabel(
     filter === 'none_or_applied' ||
     (is_whole && total_count < (await listedCount(store.db, specialty)));
   // First, because the whole list judges also inquiries that have no time.
-  const shown = is_filtered || !is_whole ? 'not all' : await compareAll(deps, specialty, signal);
+  const shown = is_filtered || !is_whole ? null : await compareAll(deps, specialty, signal);
   if (shown === 'all' || shown === 'stopped') return shown;
   const seen = listed.value.inquiries.map(seenInquiry);
   if (seen.length > 0) {
     // A reconciliation of these few inquiries: each unknown one belongs to a lost reply, is a
     // duplicate call, is another installation's, or is unclaimed.
     const now = env.clock.now();
-    const comparison = { specialty, seen, last: lastOf(deps, specialty), is_whole: false };
+    const comparison = { specialty, seen, is_whole: false };
     const { is_stopped } = await store.write((tx) => compare({ tx, deps, now }, comparison));
     if (is_stopped) return 'stopped';
   }
-  if (shown !== 'not all') return shown;
+  if (shown !== null) return shown;
   // The whole list in place of the label's may hide the calls that an older database lacks.
   return !is_filtered && (await stopForLostSends(deps, specialty)) ? 'stopped' : null;
 }
 
 /**
- * Compares the whole list in place of the list of each label. A call that this database made since
- * the loss may not be listed yet, for two settle times.
+ * Compares the whole list in place of the list of each label. Null: it does not show everything. A
+ * call that this database made since the loss may not be listed yet, for two settle times.
  */
 async function compareAll(
   deps: SubmitDeps,
   specialty: Specialty,
   signal: AbortSignal,
-): Promise<ServiceFailure | 'all' | 'not all' | 'stopped'> {
+): Promise<LabelResult> {
   const { client, store, env, settings } = deps;
   const now = env.clock.now();
   const settled_at = serviceNow(deps) - 2 * settings.settle_ms - settings.timeout_ms;
   const listed = await client.list(specialty, {}, { priority: 'send', signal });
   if (!listed.ok) return listed.failure;
   const seen = listed.value.inquiries.map(seenInquiry);
-  const comparison = { specialty, seen, last: lastOf(deps, specialty), is_whole: true };
+  const comparison = { specialty, seen, is_whole: true };
   const { is_stopped } = await store.write((tx) => compare({ tx, deps, now }, comparison));
   if (is_stopped) return 'stopped';
   const loss_at = (await untoldLoss(deps, specialty))?.updated_at ?? settled_at;
@@ -71,8 +71,5 @@ async function compareAll(
     listed.value.is_complete &&
     listed.value.is_end_proven &&
     !(await omitsKnown(store.db, specialty, listed.value, sent_until));
-  return is_whole ? 'all' : 'not all';
+  return is_whole ? 'all' : null;
 }
-
-const lastOf = ({ memory }: SubmitDeps, specialty: Specialty) =>
-  memory.reconciled.get(specialty) ?? null;

@@ -112,12 +112,7 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
   // The filter proves nothing here, so a fixed cap could hide the call for good (G1).
   if (isEndDoubtful(all.value))
     return { kind: 'inconclusive', why: 'the end of the list is uncertain' };
-  const shows_ours = await listShowsOurs(
-    store,
-    row,
-    new Set<string>(all.value.inquiries.map(({ id }) => id)),
-  );
-  return shows_ours
+  return (await listShowsOurs(store, row, all.value.inquiries))
     ? { kind: 'absent' }
     : { kind: 'inconclusive', why: 'the list omits inquiries that the service is known to have' };
 }
@@ -130,8 +125,9 @@ async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> 
 async function listShowsOurs(
   store: SubmitDeps['store'],
   row: InquiryRow,
-  shown: ReadonlySet<string>,
+  listed: readonly ListedInquiry[],
 ): Promise<boolean> {
+  const shown = new Set<string>(listed.map(({ id }) => id));
   const must_show = await inquiriesToBeListed(store.db, row.specialty);
   if (must_show.length > 0) return must_show.every(({ service_id }) => shown.has(service_id));
   const owners = await ownersOf(store.db, [...shown]);

@@ -11,10 +11,9 @@ import type {
   ValidationItem,
 } from '../../service/api.ts';
 import { isWebhookDriven } from '../../store/answers/webhook-watch.ts';
-import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { servedByOthers, withdrawNeedless } from '../../store/calls/attempts.ts';
 import { acceptCalls, callsOf, ownersOf, settleCalls } from '../../store/calls/calls.ts';
-import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
+import { endHalt, halt } from '../../store/calls/halts.ts';
 import { type InquiryRow, moveEach, moveInquiries } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import { replanAppointmentsOf } from '../../store/calls/plan-due.ts';
@@ -332,12 +331,10 @@ async function refuse(
 /** Stops submission until the account works again. eligd retries rarely and shows the reason. */
 async function stopSubmission({ tx, deps, now }: SubmitContext, status: number): Promise<void> {
   const detail = `The service answered ${status}.`;
-  await halt(tx, { reason: 'account', detail, next_try_at: now + STOPPED_RETRY_MS }, now);
-  await raiseAttention(
+  await halt(
     tx,
-    { connector: null, appointment: null, inquiry: null, subject: haltSubject('account') },
+    { reason: 'account', detail, next_try_at: now + STOPPED_RETRY_MS },
     {
-      reason: 'submission_stopped',
       what:
         `eligd is not sending anything: the service answered ${status}. Everything that is due ` +
         'is kept; eligd tries again every 15 minutes.',
@@ -355,9 +352,7 @@ async function stopSubmission({ tx, deps, now }: SubmitContext, status: number):
 
 /** Ends the halt after the service accepted a request. */
 async function resumeSubmission({ tx, deps, now }: SubmitContext): Promise<void> {
-  if (!(await endHalt(tx, 'account'))) return;
-  await resolveAttention(tx, haltSubject('account'), now);
-  tx.after(() => deps.env.log('submission_resumed'));
+  if (await endHalt(tx, 'account', now)) tx.after(() => deps.env.log('submission_resumed'));
 }
 
 function statusText(status: number | null): string {

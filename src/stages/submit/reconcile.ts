@@ -2,7 +2,6 @@ import type { MadeCall } from '../../domain/attribution-account.ts';
 import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import {
   forgetLearned,
   readLearned,
@@ -10,26 +9,19 @@ import {
 } from '../../store/bookkeeping/learned-settings.ts';
 import { absentCalls } from '../../store/calls/absent-calls.ts';
 import { callsOf, IDS_PER_STATEMENT, type SeenInquiry } from '../../store/calls/calls.ts';
-import {
-  currentHalts,
-  endHalt,
-  halt,
-  haltSubject,
-  strangersKnownAt,
-} from '../../store/calls/halts.ts';
+import { currentHalts, endHalt, halt, strangersKnownAt } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
 import type { Db } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { attributeCalls, madeCallOf } from './attribute.ts';
-import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
+import { type Reconciled, type SubmitContext, type SubmitDeps, serviceNow } from './deps.ts';
 import {
   agreeOnSends,
   earlierComparison,
   keepComparison,
   lossNotedAt,
   noteMissingTime,
-  serviceNow,
   untoldLoss,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
@@ -63,7 +55,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
   const { fresh } = await store.write(async (tx) => {
     await resolveUnread(tx, { specialty, are_labels: false }, started_at);
     await writeLearned(tx, reconciledSetting(specialty), String(seen.length), started_at);
-    return await compare({ tx, deps, now: started_at }, { specialty, seen, last, is_whole: true });
+    return await compare({ tx, deps, now: started_at }, { specialty, seen, is_whole: true });
   });
   env.log('reconciliation_done', {
     specialty,
@@ -166,23 +158,12 @@ export function reconciliationsDemanded({ memory }: Pick<SubmitDeps, 'memory'>):
 export async function allowStrangers({ store, env, settings }: SubmitDeps): Promise<void> {
   if (!settings.is_shared_account) return;
   if (!(await currentHalts(store.db)).some(({ reason }) => reason === 'foreign')) return;
-  await store.write(async (tx) => {
-    await endHalt(tx, 'foreign');
-    await resolveAttention(tx, haltSubject('foreign'), env.clock.now());
-  });
+  await store.write((tx) => endHalt(tx, 'foreign', env.clock.now()));
   env.log('submission_resumed');
 }
 
-/**
- * `last`: the comparison on which this process relied until now; null: none. `is_whole`: not the
- * list of a label.
- */
-type ShownList = {
-  specialty: Specialty;
-  seen: SeenInquiry[];
-  last: Reconciled | null;
-  is_whole: boolean;
-};
+/** `is_whole`: not the list of a label. */
+type ShownList = { specialty: Specialty; seen: SeenInquiry[]; is_whole: boolean };
 
 /**
  * Saves the listed inquiries, and attributes those that are new and those that a list shows in full
@@ -190,13 +171,14 @@ type ShownList = {
  */
 export async function compare(
   context: SubmitContext,
-  { specialty, seen, last, is_whole }: ShownList,
+  { specialty, seen, is_whole }: ShownList,
 ): Promise<{ fresh: number; is_stopped: boolean }> {
   const { tx, deps, now } = context;
   const { fresh, completed } = await noteSeen(tx, specialty, seen, now);
-  const compared_at = last === null ? null : await judgedSince(context, last, is_whole);
+  const last = deps.memory.reconciled.get(specialty);
+  const compared_at = last === undefined ? null : await judgedSince(context, last, is_whole);
   const comparison = {
-    fresh: new Set(fresh.map(({ service_id }) => service_id)),
+    unseen: new Set(fresh.map(({ service_id }) => service_id)),
     // Those of a label are judged without them.
     sought: is_whole ? await soughtCalls(context) : [],
     is_whole,
@@ -291,12 +273,10 @@ async function stopForStrangers(
   strangers: number,
 ): Promise<void> {
   const detail = `${strangers} new inquiries on the account were not sent by this installation.`;
-  await halt(tx, { reason: 'foreign', detail, next_try_at: null }, now);
-  await raiseAttention(
+  await halt(
     tx,
-    { connector: null, appointment: null, inquiry: null, subject: haltSubject('foreign') },
+    { reason: 'foreign', detail, next_try_at: null },
     {
-      reason: 'submission_stopped',
       what:
         `eligd is not sending anything: ${strangers} new inquiries on the account were not ` +
         'sent by this installation, so another installation may be calling for the same ' +

@@ -4,10 +4,13 @@ import { givenName } from '../../domain/matching.ts';
 import type { StoredPrice } from '../../domain/price.ts';
 import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { type LocalDate, localDate } from '../../domain/time.ts';
+import { DAY_MS, type LocalDate, localDate } from '../../domain/time.ts';
 import { inquiryRequest } from '../../service/request.ts';
+import { isWatchingForOlderCalls } from '../../store/bookkeeping/new-database.ts';
 import { leftToSpend } from '../../store/calls/budget.ts';
 import { intendCalls, withCalls } from '../../store/calls/calls.ts';
+import { waitingToSend } from '../../store/calls/due-inquiries.ts';
+import { currentHalts } from '../../store/calls/halts.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import type { Tx } from '../../store/engine/database.ts';
@@ -18,7 +21,6 @@ import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { countSend } from './earlier-comparison.ts';
 import { type CheckedLabels, checkLabels, needLabelCheck } from './label-check.ts';
 import { dueInTurn } from './label-failures.ts';
-import { BATCHES_PER_STEP, mayClaimNext } from './next-claim.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
   giveBack,
@@ -29,7 +31,11 @@ import {
   settleItems,
 } from './outcome.ts';
 import { payerTurns } from './payer-turn.ts';
+import { reconciliationsDemanded } from './reconcile.ts';
 import { type Sent, sendSingly } from './send-singly.ts';
+
+/** What one step sends, at most: another specialty, or a lookup, may become due meanwhile. */
+const BATCHES_PER_STEP = 20;
 
 type SendOptions = {
   specialty: Specialty;
@@ -69,7 +75,8 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
 
 /**
  * Sends claimed inquiries. After plain success of all, claims the next ones in the commit that
- * settles the last reply.
+ * settles the last reply: half of the commits are saved. A crash after it leaves as many rows in
+ * `sending` as one after a separate claim.
  */
 async function sendClaimed(
   deps: SubmitDeps,
@@ -78,7 +85,6 @@ async function sendClaimed(
 ): Promise<{ sent: Sent; next: Claimed }> {
   const { specialty, signal } = options;
   const { intents } = claimed;
-  deps.sends.write(claimed.sends);
   let following: Promise<Claimed> | null = null;
   const onSuccess = () => {
     if (!may_follow) return;
@@ -116,19 +122,17 @@ async function sendClaimed(
 
 /**
  * `intents`: what may be sent now. `adopted`: how many need no call, because the service already
- * holds them. `moved`: how many wait for their payer or for the office. `sends`: the new count of
- * sends; 0 when nothing is sent. `to_check`: the labels of these must be queried first; until the
- * first queries, nothing is claimed.
+ * holds them. `moved`: how many wait for their payer or for the office. `to_check`: the labels of
+ * these must be queried first; until the first queries, nothing is claimed.
  */
 type Claimed = {
   intents: Intent[];
   adopted: number;
   moved: number;
-  sends: number;
   to_check: readonly InquiryRow[];
 };
 
-const NOTHING: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check: [] };
+const NOTHING: Claimed = { intents: [], adopted: 0, moved: 0, to_check: [] };
 
 /**
  * Claims inquiries after the acknowledged messages are read: they may cancel visits. Visits whose
@@ -146,6 +150,23 @@ async function claimAfterReading(
     return (await mayClaimNext(context, options)) ? await claim(tx, deps, options, null) : NOTHING;
   };
   return await deps.afterReading(() => deps.store.write(work), options.signal);
+}
+
+/**
+ * Returns whether the next inquiries of the specialty may be claimed in this transaction, without
+ * the checks between two steps: there is nothing for these to do. Rows in `sending` mean that the
+ * replies to the last ones could not be settled.
+ */
+async function mayClaimNext(
+  { tx, deps, now }: SubmitContext,
+  { specialty, signal }: SendOptions,
+): Promise<boolean> {
+  const compared_at = deps.memory.reconciled.get(specialty)?.at ?? null;
+  if (signal.aborted || compared_at === null || compared_at <= now - DAY_MS) return false;
+  if (reconciliationsDemanded(deps).length > 0) return false;
+  if ((await currentHalts(tx)).length > 0 || (await isWatchingForOlderCalls(tx))) return false;
+  const waiting = await waitingToSend(tx, now);
+  return waiting.every((each) => each.state === 'planned' && each.specialty === specialty);
 }
 
 /**
@@ -168,7 +189,7 @@ async function claim(
     specialty: options.specialty,
   });
   const to_check = await needLabelCheck(context, due, options, checked ?? new Map());
-  const claimed: Claimed = { intents: [], adopted: 0, moved: 0, sends: 0, to_check };
+  const claimed: Claimed = { ...NOTHING, to_check };
   if (checked === null && to_check.length > 0) return claimed;
   const waiting = new Set(to_check);
   const sending: Priced[] = [];
@@ -203,12 +224,16 @@ async function claim(
     if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
     if (left_cents !== null) left_cents -= price.price_cents ?? 0;
     await turns.take(row, draft);
-    sending.push({ row, draft: current, is_redated: current !== draft, price });
+    // A draft is long, so only a changed one is written.
+    const stored = current === draft ? row.draft : JSON.stringify(current);
+    if (current !== draft) await updateInquiry(tx, row.id, { draft: stored }, now);
+    sending.push({ row: { ...row, draft: stored }, draft: current, price });
   }
   await turns.end();
   if (sending.length > 0) {
     claimed.intents = await commitIntents(context, sending);
-    claimed.sends = await countSend(tx, now);
+    const count = await countSend(tx, now);
+    tx.after(() => deps.sends.write(count));
   }
   return claimed;
 }
@@ -233,8 +258,8 @@ async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<vo
   );
 }
 
-/** A due inquiry that is sent now. `is_redated`: the draft has another date than the stored one. */
-type Priced = { row: InquiryRow; draft: InquiryDraft; is_redated: boolean; price: StoredPrice };
+/** A due inquiry that is sent now. */
+type Priced = { row: InquiryRow; draft: InquiryDraft; price: StoredPrice };
 
 const SENDING = {
   from: 'planned',
@@ -250,15 +275,10 @@ async function commitIntents(
   const needs = await accountNeeds(tx, deps);
   const skew_ms = deps.clockSkew();
   const sent_service_at = skew_ms === null ? null : now - skew_ms;
-  const intents = sending.map(({ row, draft, is_redated, price }) => {
-    const sent = { ...price, sent_at: now, sent_service_at };
-    const redated = is_redated ? { draft: JSON.stringify(draft) } : {};
-    const out = { ...row, ...redated, ...sent, state: 'sending' as const };
+  const intents = sending.map(({ row, draft, price }) => {
+    const out = { ...row, ...price, sent_at: now, sent_service_at, state: 'sending' as const };
     return { row: out, draft, request: inquiryRequest(draft, row.external_id, needs) };
   });
-  // A draft is long, so only a changed one is written.
-  for (const [index, { row }] of intents.entries())
-    if (sending[index]?.is_redated) await updateInquiry(tx, row.id, { draft: row.draft }, now);
   const ids = intents.map(({ row }) => row.id);
   const moved = await moveInquiries(tx, ids, SENDING, now);
   // Nothing may leave for a row that is not in `sending` (G1).

@@ -4,11 +4,10 @@
  */
 import { type SqlBool, sql } from 'kysely';
 import { DAY_MS } from '../../domain/time.ts';
-import { halt, haltSubject } from '../calls/halts.ts';
+import { halt } from '../calls/halts.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 import type { Store } from '../engine/store.ts';
-import { raiseAttention } from './attention.ts';
 import { forgetLearned, readLearned, writeLearned } from './learned-settings.ts';
 
 /** Set once eligd has searched for an older database, which it does once for each database. */
@@ -106,12 +105,10 @@ const LAST_INQUIRY = prepared()((db) =>
 
 async function stop(tx: Tx, traces: readonly string[], now: number): Promise<void> {
   const detail = `The database is new, but there was one before: ${traces.join(', and ')}.`;
-  await halt(tx, { reason: 'new_database', detail, next_try_at: null }, now);
-  await raiseAttention(
+  await halt(
     tx,
-    { connector: null, appointment: null, inquiry: null, subject: haltSubject('new_database') },
+    { reason: 'new_database', detail, next_try_at: null },
     {
-      reason: 'submission_stopped',
       what:
         `eligd is not sending anything. ${detail} eligd does not know which calls were made ` +
         'before.',

@@ -23,7 +23,7 @@ import {
 } from '../../domain/operator.ts';
 import { reopenDeliveries } from '../answers/delivery-steps.ts';
 import { servedByOthers } from '../calls/attempts.ts';
-import { endHalt, type Halt, halted, haltSubject, knowStrangers } from '../calls/halts.ts';
+import { endHalt, type Halt, halted, knowStrangers } from '../calls/halts.ts';
 import {
   type InquiryChanges,
   type InquiryRow,
@@ -162,9 +162,8 @@ export async function withdrawWaiting(tx: Tx, subject: Operand, now: number): Pr
 export async function releaseSubmission(tx: Tx, now: number): Promise<Halt[]> {
   const halts = await halted(tx);
   for (const { reason } of halts) {
-    await endHalt(tx, reason);
+    await endHalt(tx, reason, now);
     if (reason === 'foreign') await knowStrangers(tx, now);
-    await resolveAttention(tx, haltSubject(reason), now);
   }
   const entry = { at: now, subject: 'submission', from_state: null, to_state: 'released' };
   const which = halts.map((each) => each.reason).join(', ') || 'submission was not stopped';

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Attention } from '../../domain/attention.ts';
+import { raiseAttention, resolveAttention } from '../bookkeeping/attention.ts';
 import { forgetLearned, readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
@@ -41,15 +43,17 @@ export function haltsMark(halts: readonly Halt[]): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
-/** Returns the subject of the attention item about a halt. */
-export function haltSubject(reason: HaltReason): string {
-  return `halt:${reason}`;
-}
+/** The subject of the attention item about a halt. */
+const subjectOf = (reason: HaltReason) => `halt:${reason}`;
 
-/** Stops submission, or postpones the next try. An existing halt keeps its `since`. */
+/**
+ * Stops submission, or postpones the next try, and puts it on the attention list. An existing halt
+ * keeps its `since`.
+ */
 export async function halt(
   tx: Tx,
   { reason, detail, next_try_at }: Omit<Halt, 'since'>,
+  entry: Pick<Attention, 'what' | 'next'>,
   now: number,
 ): Promise<void> {
   await tx
@@ -57,11 +61,22 @@ export async function halt(
     .values({ reason, since: now, next_try_at, detail })
     .onConflict((conflict) => conflict.column('reason').doUpdateSet({ next_try_at, detail }))
     .execute();
+  await raiseAttention(
+    tx,
+    { connector: null, appointment: null, inquiry: null, subject: subjectOf(reason) },
+    { ...entry, reason: reason === 'observe' ? 'observe_mode' : 'submission_stopped' },
+    now,
+  );
 }
 
-/** Resumes submission. Returns whether it was stopped for that reason. */
-export async function endHalt(tx: Tx, reason: HaltReason): Promise<boolean> {
-  return (await END(tx, { reason })).length > 0;
+/**
+ * Resumes submission, and takes the halt off the attention list. Returns whether submission was
+ * stopped for that reason.
+ */
+export async function endHalt(tx: Tx, reason: HaltReason, now: number): Promise<boolean> {
+  if ((await END(tx, { reason })).length === 0) return false;
+  await resolveAttention(tx, subjectOf(reason), now);
+  return true;
 }
 
 const END = prepared<{ reason: HaltReason }>()((tx, place) =>

@@ -89,7 +89,7 @@ test.each([
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'answered']);
 });
 
-test('of two such calls, the number of the one that is listed is the one it asked about', async () => {
+test('of two such calls, the one that is listed asked about its own number', async () => {
   const clinic = await install();
   await clinic.submitNow();
   await send(clinic, clinic.visit('A-0'));

@@ -723,6 +723,15 @@ describe('a call that seemed absent, was withdrawn, and is listed late', () => {
     expect(await clinic.attention()).toEqual([]);
   });
 
+  test('serves its visit while a twin’s nearer visit is called about (G1, G7)', async () => {
+    const { clinic, visit } = await withdrawn();
+    const patient = { ...visit.patient, id: 'TWIN', first_name: 'Ben' };
+    await send(clinic, clinic.visit('A-1', SAME, 5), clinic.visit('B-1', { ...SAME, patient }, 4));
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open']);
+    expect(await labelsOf(clinic)).toEqual(['A-1', 'B-1']);
+    expect(await clinic.attention()).toEqual([]);
+  });
+
   test('serves another record’s inquiry that was withdrawn, too, and its entry ends', async () => {
     const clinic = await install();
     const { show } = await loseAndHide(clinic, 1);

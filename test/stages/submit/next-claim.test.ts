@@ -173,7 +173,8 @@ test('what was claimed and not sent goes back to planned', async () => {
 test('a halt that comes during a send stops the next one', async () => {
   const { store, ...clinic } = await planned(BULK, async (_, count) => {
     const stop = { reason: 'foreign' as const, detail: '', next_try_at: null };
-    if (count === 2) await store.write((tx) => halt(tx, stop, clinic.now()));
+    if (count === 2)
+      await store.write((tx) => halt(tx, stop, { what: '', next: '' }, clinic.now()));
   });
   while ((await clinic.submitNow()).did > 0);
   expect(await clinic.states()).toEqual({ open: 20, planned: 20 });

@@ -266,7 +266,7 @@ test.each(['Z-1', 'C-1'])(
     expect(await haltsOf(clinic)).toEqual(['foreign']);
     expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1', external_id]);
     // After the release, the next comparison knows it.
-    await clinic.store.write((tx) => endHalt(tx, 'foreign'));
+    await clinic.store.write((tx) => endHalt(tx, 'foreign', clinic.now()));
     await advance(clinic, DAY_MS);
     await send(clinic, clinic.visit('D-1', about('W7')));
     expect(await haltsOf(clinic)).toEqual([]);
@@ -398,7 +398,7 @@ test.each([0, 400])(
     setClockWrong(clinic, days);
     await send(clinic, clinic.visit('A-1', twin('Ada')));
     expect(await haltsOf(clinic)).toEqual(['calls_lost']);
-    await clinic.store.write((tx) => endHalt(tx, 'calls_lost'));
+    await clinic.store.write((tx) => endHalt(tx, 'calls_lost', clinic.now()));
     setClockWrong(clinic, 0);
     clinic.client.list = list;
     await reconcile(clinic);
@@ -468,7 +468,7 @@ test('after the release, a comparison before any call does not stop again', asyn
   await clinic.service.createBeside({ ...TWINS, patient_name: 'Zed Example', external_id: 'Z-1' });
   await send(clinic, clinic.visit('C-1', about('W8')));
   expect(await haltsOf(clinic)).toEqual(['calls_lost']);
-  await clinic.store.write((tx) => endHalt(tx, 'calls_lost'));
+  await clinic.store.write((tx) => endHalt(tx, 'calls_lost', clinic.now()));
   await clinic.read(clinic.visit('C-1', { ...about('W8'), status: 'cancelled' }));
   await clinic.planNow();
   await reconcile(clinic);
