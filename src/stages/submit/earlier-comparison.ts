@@ -218,7 +218,6 @@ export async function earlierComparison(
   const { store, env, client } = deps;
   const kept = await readKept(deps, specialty);
   if (kept === null || !(await hasEverySend(deps))) return null;
-  if ((await currentHalts(store.db)).length > 0) return null;
   // A small request shows whether the service answers, and the time by its clock.
   if (!(await client.getSubscription({ priority: 'send' })).ok) return null;
   const awake_ms = awakeSince(kept, deps);

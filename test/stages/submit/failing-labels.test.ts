@@ -2,11 +2,12 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
+import { demandReconciliation, submitStep } from '../../../src/stages/submit/index.ts';
 import { hold } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import { failLabels, minutesPass, watchLabels } from './cut-lists.ts';
-import { labelsOf, twin } from './lost-calls.ts';
+import { acceptUnlisted, labelsOf, twin } from './lost-calls.ts';
 
 /** Each run is a new process, as with `once` from cron. */
 async function runsPass(clinic: Installation, runs: number, apart_ms: number): Promise<void> {
@@ -130,4 +131,38 @@ test('eligd does not query the label of a lost call whose visit is over', async 
   clinic.pass(4 * DAY_MS);
   await reconcile(clinic);
   expect(queried).toEqual(['V-0']);
+});
+
+/** eligd is stopped while the service is asked for a label. */
+async function stopDuringQuery(clinic: Installation): Promise<void> {
+  const stop = new AbortController();
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    if (filter.external_id !== undefined) stop.abort();
+    return await list(specialty, filter, options);
+  };
+  const options = { external_id_template: '{appointment}', signal: stop.signal };
+  await submitStep(clinic.submit, options);
+  clinic.client.list = list;
+  expect(stop.signal.aborted).toBe(true);
+}
+
+test('a stop during a query is no failure, and the call is made at the next start', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('B-1', twin('Ben')));
+  await reconcile(clinic);
+  await readVisits(clinic, ['A-1']);
+  await stopDuringQuery(clinic);
+  expect(clinic.events).not.toContain('label_check_failed');
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
+});
+
+test('a stop during a query about a call that the office decides is no failure', async () => {
+  const clinic = await install();
+  await acceptUnlisted(clinic, () => send(clinic, clinic.visit('A-1', twin('Ada'))));
+  expect(await clinic.attention()).toEqual(['undecidable']);
+  demandReconciliation(clinic.submit);
+  await stopDuringQuery(clinic);
+  expect(clinic.events).not.toContain('label_check_failed');
 });
