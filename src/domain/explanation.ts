@@ -279,8 +279,15 @@ export function waitWords(plan_wait: string | null): string {
   }
 }
 
-function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts): Explained {
-  if (inquiry.hold_reason !== null) return explained(holdWords(inquiry.hold_reason));
+function explainPlanned(
+  inquiry: CurrentInquiry,
+  { halts, budget, now, keeps_hold }: Facts,
+): Explained {
+  const { hold_reason } = inquiry;
+  // The other visits of the call have vanished.
+  if (hold_reason === VANISHED_HOLD && keeps_hold === true)
+    return explained(holdWords(OPERATOR_HOLD));
+  if (hold_reason !== null) return explained(holdWords(hold_reason));
   const [stopped] = halts;
   if (stopped !== undefined)
     return explained(

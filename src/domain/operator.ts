@@ -86,7 +86,8 @@ export function retryInquiry(row: OperatedInquiry): Operation {
       );
     case 'rejected':
       return changed(
-        `${name} is sent again unchanged${after}. The service rejected it, so no call exists.`,
+        `${name} is sent again unchanged${after}, if it is still needed and not too late. ` +
+          'The service rejected it, so no call exists.',
         { due_at: 'now' },
         { to: 'planned', resolves: ['refused'] },
       );

@@ -9,8 +9,9 @@ import { hold, release, retry } from '../../src/store/bookkeeping/operator.ts';
 import { listAppointments } from '../../src/store/views/listed-appointments.ts';
 import { withProgress } from '../../src/store/views/progress.ts';
 import { type Installation, install, send } from '../stages/installation.ts';
+import { FIRST, holdFirst, installShared, plan } from '../stages/plan/shared-visits.ts';
 import { labelsOf, lookUp, loseCreates } from '../stages/submit/lost-calls.ts';
-import { ends, goOn, merge, OTHER_ADA, visit } from '../stages/submit/merges.ts';
+import { ends, finish, goOn, merge, OTHER_ADA, vanish, visit } from '../stages/submit/merges.ts';
 
 /** What the page of the visit offers. */
 async function pageOf({ store }: Installation, id: number): Promise<string> {
@@ -97,24 +98,50 @@ test('trying a held lost call again does not say that it is sent again', async (
   expect(done?.what).toMatch(/release/);
 });
 
+/** What the page says about the visit. */
+async function said({ store, now }: Installation, id: number) {
+  const { appointments } = await listAppointments(store.db, { ids: [id] }, 1, now());
+  const [found] = await withProgress(store.db, appointments);
+  return explain(found!, found!.progress, { now: now(), budget: null });
+}
+
 test('a visit that keeps a hold says so, and its page offers the release', async () => {
   const clinic = await install();
   await clinic.planNow();
   const booked = visit(clinic, 'A-1');
-  await clinic.read(booked);
-  await clinic.planNow();
-  await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 1 }, clinic.now()));
+  await plan(clinic, booked);
+  await holdFirst(clinic);
   const starts_at = new Date(clinic.now() + 60 * DAY_MS).toISOString();
-  await clinic.read({ ...booked, starts_at });
-  await clinic.planNow();
-  const now = clinic.now();
-  const { appointments } = await listAppointments(clinic.store.db, { ids: [1] }, 1, now);
-  const [far] = await withProgress(clinic.store.db, appointments);
-  const { why, next } = explain(far!, far!.progress, { now, budget: null });
+  await plan(clinic, { ...booked, starts_at });
+  const { why, next } = await said(clinic, 1);
   expect(why).toContain('too far ahead');
   expect(why).toContain('The call stays on hold.');
   expect(officeWords(next ?? '')).toBe('Choose “Release the call” to resume.');
   expect(await pageOf(clinic, 1)).toContain('/visit/1/release');
-  await clinic.store.write((tx) => release(tx, { kind: 'appointment', id: 1 }, now));
+  await clinic.store.write((tx) => release(tx, FIRST, clinic.now()));
   expect(await pageOf(clinic, 1)).not.toContain('/visit/1/release');
+});
+
+test('the page of a held visit says so although the other visit of the call vanished', async () => {
+  const { clinic } = await installShared();
+  await vanish(clinic, 'A-2');
+  const { why } = await said(clinic, 1);
+  expect(why).not.toContain('missing from two exports');
+  expect(why).toContain('eligd release');
+});
+
+test('the page says that a lost call stays on hold if only a held visit needs it', async () => {
+  const { clinic, leave } = await installShared();
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  await leave();
+  expect((await said(clinic, 1)).why).toContain('stays on hold');
+});
+
+test('the page offers no release once the call was made for the other visit', async () => {
+  const { clinic } = await installShared();
+  await clinic.submitNow();
+  await finish(clinic);
+  await clinic.planNow();
+  expect(await pageOf(clinic, 1)).not.toContain('/release');
 });

@@ -20,9 +20,9 @@ import {
   endHolds,
   isFree,
   isHeld,
-  isMade,
   keepHoldFor,
   keptHolds,
+  stillKept,
 } from '../../store/calls/kept-holds.ts';
 import {
   type AppointmentRow,
@@ -35,7 +35,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import { deliverRecord, followCoverages } from './answers.ts';
 import { inquiryFor } from './coverage.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
-import { leave, leaveUnsent, reviseAll, subjectOf } from './keep.ts';
+import { leave, leaveUnsent, revise, reviseAll, subjectOf } from './keep.ts';
 import { newCodes } from './new-codes.ts';
 import { mayBeReplaced } from './reuse.ts';
 
@@ -160,7 +160,7 @@ export async function ask(
   // The office has entered the answer, so the items about what keeps eligd from calling are
   // obsolete.
   if (is_entered && decision.coverages.length === 0) attention.length = 0;
-  if (held.size > 0) await endHoldsOn(tx, appointment, { former, served });
+  if (held.size > 0) await endHoldsOn(context, appointment, { former, served });
   attention.push(...late.map((coverage) => coverage.late));
   const findings = { reasons: PLANNING_REASONS, entries: attention };
   await replaceAttention(tx, subjectOf(appointment), findings, now);
@@ -204,24 +204,14 @@ async function leaveOthers(
 
 /**
  * Returns the ranks of the coverages whose calls the office holds, or held until planning took them
- * back. Ends the holds for calls that were made nevertheless.
+ * back.
  */
 async function ranksOnHold(
   tx: Tx,
   { id, input }: AppointmentRow,
   former: readonly InquiryRow[],
 ): Promise<Set<number>> {
-  const all_kept = await keptHolds(tx, id);
-  // A call that serves the visit and was made, because another visit needed it.
-  const made = all_kept.filter(
-    (each) => isMade(each) && former.some((linked) => linked.id === each.id),
-  );
-  await endHolds(
-    tx,
-    id,
-    made.map((each) => each.id),
-  );
-  const kept = all_kept.filter((each) => !made.includes(each));
+  const kept = await stillKept(tx, id);
   const held = [...former.filter(isHeld), ...kept];
   const before = [...former, ...kept];
   return new Set(held.flatMap((each) => ranksOf(each, before, input.coverages)));
@@ -233,10 +223,11 @@ async function ranksOnHold(
  * the visit keeps the hold for it: the other visit may leave it.
  */
 async function endHoldsOn(
-  tx: Tx,
+  context: PlanContext,
   { id, input }: AppointmentRow,
   { former, served }: { former: readonly InquiryRow[]; served: ReadonlyMap<number, InquiryRow> },
 ): Promise<void> {
+  const { tx } = context;
   const kept = await keptHolds(tx, id);
   const before = [...former, ...kept];
   const ended = kept.filter((each) => {
@@ -248,7 +239,11 @@ async function endHoldsOn(
     const serving = await inquiryById(tx, served.get(rank)?.id ?? 0);
     if (serving !== null && isFree(serving)) stay.add(serving.id);
   }
-  for (const inquiry of stay) await keepHoldFor(tx, { inquiry, appointment: id });
+  for (const inquiry of stay) {
+    await keepHoldFor(tx, { inquiry, appointment: id });
+    // Its other visits may have vanished.
+    await revise(context, inquiry);
+  }
   const ids = ended.map((each) => each.id).filter((each) => !stay.has(each));
   await endHolds(tx, id, ids);
 }

@@ -215,7 +215,7 @@ export async function earlierComparison(
   deps: SubmitDeps,
   specialty: Specialty,
 ): Promise<Reconciled | null> {
-  const { store, env, client } = deps;
+  const { env, client } = deps;
   const kept = await readKept(deps, specialty);
   if (kept === null || !(await hasEverySend(deps))) return null;
   // A small request shows whether the service answers, and the time by its clock.

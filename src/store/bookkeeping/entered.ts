@@ -161,7 +161,11 @@ async function withdrawPlanned(
     const inquiry = coverage_rank === coverage.rank ? await inquiryById(tx, id) : null;
     if (inquiry?.state !== 'planned') continue;
     await unlink(tx, id, appointment.id, now);
-    if ((await appointmentsOf(tx, id)).length > 0) continue;
+    if ((await appointmentsOf(tx, id)).length > 0) {
+      // The answer may serve the other visits, too (G1).
+      await planAgain(tx, [id]);
+      continue;
+    }
     const reason = `The office (${entered_by}) entered the answer itself.`;
     await moveInquiries(tx, [id], { from: 'planned', to: 'withdrawn', reason }, now);
   }

@@ -32,7 +32,7 @@ import {
   unsettledTwin,
   updateInquiry,
 } from '../calls/inquiries.ts';
-import { endHoldsFor, endHoldsOf } from '../calls/kept-holds.ts';
+import { endHoldsFor, endHoldsOf, isHeld } from '../calls/kept-holds.ts';
 import {
   appointmentsOf,
   closeAppointment,
@@ -94,12 +94,17 @@ export async function hold(tx: Tx, subject: Operand, now: number): Promise<Done[
 export async function release(tx: Tx, subject: Operand, now: number): Promise<Done[]> {
   const rows = await inquiriesFor(tx, subject);
   const on_hold = rows.filter(isOnHold);
-  const done = await eachInquiry(tx, subject, releaseInquiry, now);
-  for (const row of on_hold) await endHoldsFor(tx, row);
-  const released = await releaseKept(tx, subject, on_hold.length > 0);
-  const own = subject.kind === 'appointment' ? [subject.id] : released;
   const served = await Promise.all(on_hold.map(({ id }) => appointmentsOf(tx, id)));
-  const confirmed = await confirmVisits(tx, [...own, ...served.flat().map(({ id }) => id)]);
+  const isOwn = ({ id }: { id: number }) => subject.kind === 'appointment' && id === subject.id;
+  // If the visit keeps a hold, its release does not say that the others take place.
+  const take_place = served.filter(
+    (visits) => !visits.some((each) => isOwn(each) && each.keeps_hold === 1),
+  );
+  const done = await eachInquiry(tx, subject, releaseInquiry, now);
+  for (const row of on_hold.filter(isHeld)) await endHoldsFor(tx, row);
+  const released = await releaseKept(tx, subject, on_hold.some(isHeld));
+  const own = subject.kind === 'appointment' ? [subject.id] : released;
+  const confirmed = await confirmVisits(tx, [...own, ...take_place.flat().map(({ id }) => id)]);
   if (released.length > 0 || (confirmed && on_hold.length === 0)) done.push(NEXT_RELEASED);
   await planAgain(
     tx,
@@ -109,13 +114,13 @@ export async function release(tx: Tx, subject: Operand, now: number): Promise<Do
 }
 
 /**
- * Ends the holds that the visit or claim keeps; for a call that is not on hold itself, or not
- * anymore, those that visits keep for its need. Returns the visits and claims that kept one.
+ * Ends the holds that the visit or claim keeps; for a call that the office does not hold itself, or
+ * not anymore, those that visits keep for its need. Returns the visits and claims that kept one.
  */
-async function releaseKept(tx: Tx, { kind, id }: Operand, was_on_hold: boolean): Promise<number[]> {
+async function releaseKept(tx: Tx, { kind, id }: Operand, was_held: boolean): Promise<number[]> {
   if (kind === 'appointment') return (await endHoldsOf(tx, [id])) ? [id] : [];
   const row = await inquiryById(tx, id);
-  return row === null || was_on_hold ? [] : await endHoldsFor(tx, row);
+  return row === null || was_held ? [] : await endHoldsFor(tx, row);
 }
 
 /**

@@ -6,6 +6,8 @@
  * one is put on hold if only visits are left that keep a hold for it.
  */
 import type { Insertable } from 'kysely';
+import { codesNotAsked } from '../../domain/ask-again.ts';
+import { readDraft } from '../../domain/inquiry.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import type { InquiryState } from '../../domain/states.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -63,12 +65,45 @@ const KEPT = prepared<{ appointment: number }>()((db, place) =>
     .orderBy('inquiries.id'),
 );
 
-/** Returns those of the visits and claims that keep a hold. */
+/**
+ * Returns the calls whose hold the visit or claim still keeps. A hold ends once its call was made,
+ * because another visit needed it, and asks about all codes of this one.
+ */
+export async function stillKept(tx: Tx, appointment: number): Promise<InquiryRow[]> {
+  const kept = await keptHolds(tx, appointment);
+  const over: number[] = [];
+  for (const call of kept.filter(isMade))
+    if (await asksAll(tx, call, appointment)) over.push(call.id);
+  await endHolds(tx, appointment, over);
+  return kept.filter(({ id }) => !over.includes(id));
+}
+
+/** Returns whether the call serves the visit and asks about all its codes. */
+async function asksAll(tx: Tx, call: InquiryRow, appointment: number): Promise<boolean> {
+  const linked = (await appointmentsOf(tx, call.id)).find(({ id }) => id === appointment);
+  const codes = linked?.draft?.benefits_codes ?? [];
+  const asked = readDraft(call.draft)?.benefits_codes ?? [];
+  return linked !== undefined && codesNotAsked(codes, [asked]).length === 0;
+}
+
+/** Returns those of the visits and claims that keep a hold for a call that is not made. */
 export async function keepingHolds(db: Db, appointments: readonly number[]): Promise<number[]> {
   const rows = await db
     .selectFrom('kept_holds')
     .select('appointment')
     .where('appointment', 'in', appointments)
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('inquiry_appointments as l')
+            .innerJoin('inquiries as i', 'i.id', 'l.inquiry')
+            .select('i.id')
+            .whereRef('l.inquiry', '=', 'kept_holds.inquiry')
+            .whereRef('l.appointment', '=', 'kept_holds.appointment')
+            .where('i.state', 'not in', ['withdrawn', ...MAY_BE_MADE]),
+        ),
+      ),
+    )
     .execute();
   return rows.map(({ appointment }) => appointment);
 }
@@ -84,7 +119,7 @@ export async function takeHolds(
 ): Promise<void> {
   const former = await appointmentOfSource(tx, connector, replaces);
   if (former === null || former.closed_reason === null) return;
-  const inquiries = (await keptHolds(tx, former.id)).map(({ id }) => id);
+  const inquiries = (await stillKept(tx, former.id)).map(({ id }) => id);
   if (inquiries.length === 0) return;
   await KEEP(
     tx,

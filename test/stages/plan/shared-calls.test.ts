@@ -12,6 +12,7 @@ import { labelsOf, refuseNextCall } from '../submit/lost-calls.ts';
 import {
   ADA,
   ends,
+  enter,
   finish,
   goOn,
   merge,
@@ -258,4 +259,14 @@ test.each([
   await merge(clinic, records);
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('an answer that the office enters for one visit serves the other one of the call', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await plan(clinic, visit(clinic, 'A-1'), visit(clinic, 'A-2'));
+  await enter(clinic, 'A-2');
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  expect(Object.keys(await written(clinic))).toEqual(expect.arrayContaining(['A-1', 'A-2']));
 });

@@ -1,32 +1,14 @@
 /** A visit that keeps the office's hold shares a call that is not on hold with another visit. */
 import { expect, test } from 'vitest';
-import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates, refuseNextCall } from '../submit/lost-calls.ts';
 import { ADA, COVERAGES, finish, goOn, pass, vanish, visit } from '../submit/merges.ts';
-
-const FIRST = { kind: 'appointment', id: 1 } as const;
+import { CANCELED, FIRST, holdFirst, installShared, plan } from './shared-visits.ts';
 
 const releaseFirst = ({ store, now }: Installation) =>
   store.write((tx) => release(tx, FIRST, now()));
-
-/** A-1 was on hold and canceled; A-2 needs the call, which A-1 shares when it is back. */
-async function installShared() {
-  const clinic = await install();
-  await clinic.planNow();
-  const [first, second] = [visit(clinic, 'A-1'), visit(clinic, 'A-2')];
-  const plan = async (...visits: (typeof first)[]) => {
-    await clinic.read(...visits);
-    await clinic.planNow();
-  };
-  await plan(first);
-  await clinic.store.write((tx) => hold(tx, FIRST, clinic.now()));
-  await plan({ ...first, status: 'cancelled' });
-  await plan(second);
-  await plan(first);
-  const leave = () => plan({ ...second, status: 'cancelled' });
-  return { clinic, leave };
-}
 
 async function lookUpAndGoOn(clinic: Installation): Promise<void> {
   for (let time = 0; time < 3; time += 1) {
@@ -40,6 +22,8 @@ test('a lost call that the other visit has left is made only after the release',
   await loseCreates(clinic, 1, 'before');
   await clinic.submitNow();
   await leave();
+  const [done] = await clinic.store.write((tx) => retry(tx, FIRST, clinic.now()));
+  expect(done?.what).toContain('after "eligd release"');
   await lookUpAndGoOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
   await releaseFirst(clinic);
@@ -54,7 +38,8 @@ test.each(['appointment', 'inquiry'] as const)(
     await refuseNextCall(clinic);
     await clinic.submitNow();
     await leave();
-    await clinic.store.write((tx) => retry(tx, { kind, id: 1 }, clinic.now()));
+    const [done] = await clinic.store.write((tx) => retry(tx, { kind, id: 1 }, clinic.now()));
+    expect(done?.what).toContain('after "eligd release"');
     await goOn(clinic);
     expect(await labelsOf(clinic)).toEqual([]);
   },
@@ -98,4 +83,81 @@ test('the hold ends once the call was made, because the other visit needed it (G
   await clinic.read({ ...visit(clinic, 'A-1'), coverages: corrected });
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-2', 'A-1']);
+});
+
+const OTHER_COVERAGE = { coverages: [aCoverage({ member_id: 'ACTIVE6' })] };
+
+test('then the visit that replaces it is called about, too, if it has another coverage', async () => {
+  const { clinic, first } = await installShared();
+  await clinic.submitNow();
+  await finish(clinic);
+  await clinic.planNow();
+  const instead = { ...visit(clinic, 'A-3'), ...OTHER_COVERAGE, replaces: 'A-1' };
+  await plan(clinic, { ...first, ...CANCELED }, instead);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-2', 'A-3']);
+});
+
+test('a call that was made while the held visit was away does not end its hold', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const first = visit(clinic, 'A-1');
+  await plan(clinic, first);
+  await holdFirst(clinic);
+  await plan(clinic, { ...first, ...CANCELED });
+  await send(clinic, visit(clinic, 'A-2'));
+  await finish(clinic);
+  await plan(clinic, { ...first, ...OTHER_COVERAGE });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-2']);
+});
+
+test.each(['open', 'answered'])(
+  'a held visit stays on hold for codes that the other visit’s call left out (%s)',
+  async (state) => {
+    const clinic = await install({ policy: { new_codes: 'call' } });
+    await clinic.planNow();
+    const of = (id: string, ...procedure_codes: string[]) =>
+      clinic.visit(id, { patient: ADA, coverages: COVERAGES, procedure_codes }, 7);
+    const first = of('A-1', 'D0120', 'D2740');
+    await plan(clinic, first);
+    await holdFirst(clinic);
+    await plan(clinic, { ...first, ...CANCELED });
+    await send(clinic, of('A-2', 'D0120'));
+    if (state === 'answered') await finish(clinic);
+    await plan(clinic, first);
+    await finish(clinic);
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toEqual(['A-2']);
+  },
+);
+
+test('a held visit that is corrected to a vanished visit’s coverage stays on hold', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await plan(clinic, { ...visit(clinic, 'A-1'), ...OTHER_COVERAGE });
+  await holdFirst(clinic);
+  await plan(clinic, visit(clinic, 'A-2'));
+  await vanish(clinic, 'A-2');
+  await plan(clinic, visit(clinic, 'A-1'));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('the release of a vanished visit does not end the hold of the one that is there', async () => {
+  const { clinic, leave } = await installShared();
+  await vanish(clinic, 'A-2');
+  await clinic.store.write((tx) => release(tx, { kind: 'appointment', id: 2 }, clinic.now()));
+  await leave();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('the release of the held visit does not say that the vanished one takes place', async () => {
+  const { clinic, first } = await installShared();
+  await vanish(clinic, 'A-2');
+  await releaseFirst(clinic);
+  await plan(clinic, { ...first, ...CANCELED });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
 });

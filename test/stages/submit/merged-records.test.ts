@@ -3,11 +3,9 @@
  * for one record that only look alike.
  */
 import { expect, test } from 'vitest';
-import { parseDraft } from '../../../src/domain/inquiry.ts';
 import type { Policy } from '../../../src/domain/policy.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { quoteOf } from '../../../src/store/bookkeeping/ask-again.ts';
-import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import {
@@ -33,6 +31,7 @@ import {
   ADA,
   COVERAGES,
   ends,
+  enter,
   finish,
   goOn,
   installWithOldAnswer,
@@ -78,24 +77,6 @@ async function oneAnswered(): Promise<Installation> {
   await send(clinic, visit(clinic, 'B-1', OTHER_ADA));
   await merge(clinic);
   return clinic;
-}
-
-/** The office enters the answer of a visit itself. */
-async function enter(clinic: Installation, external_id: string): Promise<void> {
-  const [row] = await clinic.inquiries();
-  const { need_base, benefit_year, draft } = row!;
-  const appointment = await clinic.store.db
-    .selectFrom('appointments')
-    .selectAll()
-    .where('source_id', '=', external_id)
-    .executeTakeFirstOrThrow();
-  const coverage = { need_base, benefit_year, rank: 1, draft: parseDraft(draft) };
-  const answer = { results: { plan_active: 'Yes' }, summary: null };
-  const by = { form_id: 'form', entered_by: 'ann' };
-  await clinic.store.write((tx) =>
-    enterAnswer(tx, { appointment, coverage, external_id, ...answer, ...by }, clinic.now()),
-  );
-  await clinic.collectNow();
 }
 
 /** The service refuses the next call. `meanwhile` happens before its reply arrives. */

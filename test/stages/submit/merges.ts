@@ -1,6 +1,9 @@
 /** Two records of one patient, calls for both, and what the service says about them. */
+
+import { parseDraft } from '../../../src/domain/inquiry.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { askAgain } from '../../../src/store/bookkeeping/ask-again.ts';
+import { enterAnswer } from '../../../src/store/bookkeeping/entered.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { connector, type Installation, install, send } from '../installation.ts';
 import { callsEnd } from './lost-calls.ts';
@@ -115,4 +118,22 @@ export async function written(clinic: Installation): Promise<Record<string, unkn
     }),
   );
   return answers;
+}
+
+/** The office enters the answer of a visit itself. */
+export async function enter(clinic: Installation, external_id: string): Promise<void> {
+  const [row] = await clinic.inquiries();
+  const { need_base, benefit_year, draft } = row!;
+  const appointment = await clinic.store.db
+    .selectFrom('appointments')
+    .selectAll()
+    .where('source_id', '=', external_id)
+    .executeTakeFirstOrThrow();
+  const coverage = { need_base, benefit_year, rank: 1, draft: parseDraft(draft) };
+  const answer = { results: { plan_active: 'Yes' }, summary: null };
+  const by = { form_id: 'form', entered_by: 'ann' };
+  await clinic.store.write((tx) =>
+    enterAnswer(tx, { appointment, coverage, external_id, ...answer, ...by }, clinic.now()),
+  );
+  await clinic.collectNow();
 }
