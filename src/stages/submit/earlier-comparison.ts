@@ -13,7 +13,7 @@ import {
   writeLearned,
 } from '../../store/bookkeeping/learned-settings.ts';
 import { hasMadeCalls, lastSentAt } from '../../store/calls/calls.ts';
-import { currentHalts, halt } from '../../store/calls/halts.ts';
+import { halt } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import type { Db, Tx } from '../../store/engine/database.ts';
 import { type Reconciled, type SubmitDeps, serviceNow } from './deps.ts';
@@ -136,7 +136,6 @@ export async function lossNotedAt(db: Db | Tx, deps: SubmitDeps): Promise<number
  */
 export async function stopForLostSends(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { store, env, settings } = deps;
-  if ((await currentHalts(store.db)).some(({ reason }) => reason === 'calls_lost')) return true;
   const lost = await untoldLoss(deps, specialty);
   if (lost === null) return false;
   const now = env.clock.now();

@@ -58,7 +58,6 @@ export async function dueInTurn(
   memory: SubmitMemory,
   { limit, ...query }: DueQuery,
 ): Promise<InquiryRow[]> {
-  if (limit <= 0) return [];
   const { waiting } = labelFailures(memory, query.specialty);
   const more = Math.ceil(waiting.size / LIMITS_APART) * LIMITS_APART;
   const due = await dueForSubmission(tx, { ...query, limit: limit + more });

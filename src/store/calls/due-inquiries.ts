@@ -20,7 +20,7 @@ export async function dueForSubmission(
   db: Db | Tx,
   { now, limit, specialty }: DueQuery,
 ): Promise<InquiryRow[]> {
-  return limit <= 0 ? [] : await DUE(db, { now }, specialty, limit);
+  return await DUE(db, { now }, specialty, limit);
 }
 
 /** An open visit or claim that the inquiry serves and that was planned with success. */

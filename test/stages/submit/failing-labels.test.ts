@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { demandReconciliation, submitStep } from '../../../src/stages/submit/index.ts';
+import { checkUndecidable } from '../../../src/stages/submit/label-check.ts';
 import { hold } from '../../../src/store/bookkeeping/operator.ts';
-import { aCoverage } from '../../domain/examples.ts';
+import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import { failLabels, minutesPass, watchLabels } from './cut-lists.ts';
 import { acceptUnlisted, labelsOf, twin } from './lost-calls.ts';
@@ -165,4 +166,25 @@ test('a stop during a query about a call that the office decides is no failure',
   demandReconciliation(clinic.submit);
   await stopDuringQuery(clinic);
   expect(clinic.events).not.toContain('label_check_failed');
+});
+
+test('while a label fails, the budget allows as many calls as without it', async () => {
+  const limits = { ...NO_BUDGET.limits, calls_per_day: 1 };
+  const clinic = await install({ settings: { budget: { ...NO_BUDGET, limits } } });
+  failLabels(clinic, ['V-0'], 403);
+  await readVisits(clinic, ['V-0']);
+  await clinic.submitNow();
+  await readVisits(clinic, ['V-0', 'Z-1', 'Z-2']);
+  await minutesPass(clinic, 2);
+  expect(await labelsOf(clinic)).toEqual(['Z-1']);
+});
+
+test('a call that the office decides is sought only in the list of its specialty', async () => {
+  const clinic = await install();
+  await acceptUnlisted(clinic, () => send(clinic, clinic.visit('A-1', twin('Ada'))));
+  const queried = watchLabels(clinic);
+  await checkUndecidable(clinic.submit, 'medical', new AbortController().signal);
+  expect(queried).toEqual([]);
+  await checkUndecidable(clinic.submit, 'dental', new AbortController().signal);
+  expect(queried).toEqual(['A-1']);
 });

@@ -102,6 +102,19 @@ function booted(clinic: Installation) {
   return boot;
 }
 
+test('a machine that was rolled back to a time before its first call queries labels (G1)', async () => {
+  const clinic = await install();
+  const boot = booted(clinic);
+  await ensureReconciled(clinic.submit, 'dental');
+  await anOldCall(clinic, 'A-1');
+  clinic.pass(10 * MINUTE_MS);
+  boot.asleep_ms = 10 * MINUTE_MS;
+  cutLists(clinic, [], PROVEN);
+  demandReconciliation(clinic.submit);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
 test.each([
   // The snapshot brings an older boot clock back, with the lock file.
   ['is rolled back', { asleep_ms: 10 * MINUTE_MS }, ['A-1']],

@@ -550,3 +550,28 @@ test.each([
   await send(clinic, clinic.visit('C-1', about('W8')));
   expect(await haltsOf(clinic)).toEqual(['calls_lost']);
 });
+
+test.each([
+  ['cannot be read in full', { is_complete: false, is_end_proven: true }],
+  ['has no certain end', { is_complete: true, is_end_proven: false }],
+])('a shorter list of a label that %s may still ignore the label (G1)', async (_, end) => {
+  const clinic = await install();
+  await clinic.service.behave(UNFILTERED);
+  await callFor(clinic, ['B-1', 'B-2']);
+  await lose(clinic);
+  const lost = (await clinic.service.ledger()).at(-1)?.id;
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    const result = await list(specialty, {}, options);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.filter(({ id }) => id !== lost);
+    const shown =
+      filter.external_id === undefined
+        ? { inquiries, total_count: 2 }
+        : { inquiries: inquiries.slice(1), total_count: 1, filter: 'ignored' as const, ...end };
+    return { ok: true, value: { ...result.value, ...shown } };
+  };
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await haltsOf(clinic)).toEqual(['calls_lost']);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'B-2', 'A-1']);
+});
