@@ -145,6 +145,18 @@ test('a filter that does nothing costs two lists for each batch, however many ca
   expect(lists).toBe(2);
 });
 
+test('a filter that works costs no whole list', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('B-1', about('W9')));
+  await lose(clinic);
+  await ensureReconciled(clinic.submit, 'dental');
+  const listed = vi.spyOn(clinic.client, 'list');
+  await send(clinic, clinic.visit('C-1', about('C-1')));
+  const filters = listed.mock.calls.map(([, filter]) => filter);
+  expect(filters).toContainEqual({ external_id: 'C-1' });
+  expect(filters).not.toContainEqual({});
+});
+
 test('the whole list is not read in place of a label’s if it is cut off itself', async () => {
   const clinic = await install();
   await clinic.service.behave({ ...UNFILTERED, list_paging: 'none' });
