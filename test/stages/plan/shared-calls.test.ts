@@ -261,7 +261,7 @@ test.each([
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
-test('an answer that the office enters for one visit serves the other one of the call', async () => {
+test('an answer that the office enters for one visit serves the other one, too', async () => {
   const clinic = await install();
   await clinic.planNow();
   await plan(clinic, visit(clinic, 'A-1'), visit(clinic, 'A-2'));

@@ -87,7 +87,7 @@ test('the hold ends once the call was made, because the other visit needed it (G
 
 const OTHER_COVERAGE = { coverages: [aCoverage({ member_id: 'ACTIVE6' })] };
 
-test('then the visit that replaces it is called about, too, if it has another coverage', async () => {
+test('then the visit that replaces it is called about, if it has another coverage', async () => {
   const { clinic, first } = await installShared();
   await clinic.submitNow();
   await finish(clinic);

@@ -102,7 +102,7 @@ function booted(clinic: Installation) {
   return boot;
 }
 
-test('a machine that was rolled back to a time before its first call queries labels (G1)', async () => {
+test('a machine that was rolled back before its first call queries labels (G1)', async () => {
   const clinic = await install();
   const boot = booted(clinic);
   await ensureReconciled(clinic.submit, 'dental');
