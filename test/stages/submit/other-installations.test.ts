@@ -76,6 +76,21 @@ test('one that asks the same as a call of ours stops submission', async () => {
   expect(await haltsOf(clinic)).toEqual(['foreign']);
 });
 
+test('one that a lookup came across stops submission, too', async () => {
+  const clinic = await install();
+  await clinic.service.behave({ list_filter: 'ignored' });
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  await reconcile(clinic);
+  await passMinutes(clinic, 60);
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await anOldCall(clinic, 'Z-1');
+  await passMinutes(clinic, 6);
+  await clinic.submitNow();
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
+
 test.each(['by the same process', 'by a new one'])(
   'after a release, a call that the other one made while submission was stopped serves (%s)',
   async (by) => {
