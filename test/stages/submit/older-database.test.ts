@@ -509,6 +509,25 @@ test('after a comparison, a count that the lock file lost costs no other list', 
   expect(listed).not.toHaveBeenCalled();
 });
 
+test('a list that was compared more than a day ago is compared again before a call', async () => {
+  const clinic = await install();
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(DAY_MS + HOUR_MS);
+  const listed = vi.spyOn(clinic.client, 'list');
+  await send(clinic, clinic.visit('C-1', about('C-1')));
+  expect(listed.mock.calls.map(([, filter]) => filter)).toContainEqual({});
+});
+
+test('the log says that a list could not be read in full', async () => {
+  const clinic = await install();
+  await callFor(clinic, ['B-1']);
+  await reconcile(clinic);
+  expect(clinic.events).not.toContain('reconciliation_incomplete');
+  cutLists(clinic, [], CUT_OFF);
+  await reconcile(clinic);
+  expect(clinic.events).toContain('reconciliation_incomplete');
+});
+
 test('a new installation has lost no calls, so it queries no label', async () => {
   const clinic = await install();
   clinic.submit.sends.write(1);
