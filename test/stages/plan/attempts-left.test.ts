@@ -20,6 +20,7 @@ import {
   takeBack,
   visit,
 } from '../submit/merges.ts';
+import { plan } from './shared-visits.ts';
 
 const RECORDS = [
   { role: 'stands', from: [ADA], into: OTHER_ADA },
@@ -27,11 +28,6 @@ const RECORDS = [
 ];
 
 const canceled = <Visit>(given: Visit) => ({ ...given, status: 'cancelled' as const });
-
-async function plan(clinic: Installation, ...visits: Parameters<Installation['read']>) {
-  await clinic.read(...visits);
-  await clinic.planNow();
-}
 
 /**
  * After an old answer, a planned call was withdrawn; a call for the other record has failed, when

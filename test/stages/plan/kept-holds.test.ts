@@ -6,6 +6,7 @@ import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates } from '../submit/lost-calls.ts';
 import { ADA, COVERAGES, finish, goOn, merge, OTHER_ADA, pass, visit } from '../submit/merges.ts';
+import { plan } from './shared-visits.ts';
 
 const VISIT = { kind: 'appointment', id: 1 } as const;
 const HELD = [aCoverage({ member_id: 'ACTIVE7' })];
@@ -18,14 +19,6 @@ const holdNow = (clinic: Installation, operand: { kind: 'appointment'; id: numbe
   clinic.store.write((tx) => hold(tx, operand, clinic.now()));
 const releaseNow = (clinic: Installation, id = 1) =>
   clinic.store.write((tx) => release(tx, { kind: 'appointment', id }, clinic.now()));
-
-type Visit = Parameters<Installation['read']>[0];
-
-/** The PMS has these visits now, and eligd plans them. */
-async function plan(clinic: Installation, ...visits: Visit[]): Promise<void> {
-  await clinic.read(...visits);
-  await clinic.planNow();
-}
 
 /** A visit whose only call the office holds. */
 async function installHeld(policy = {}) {

@@ -22,6 +22,7 @@ import {
   visit,
   written,
 } from '../submit/merges.ts';
+import { plan } from './shared-visits.ts';
 
 const codesOf = (clinic: Installation, id: string, patient: typeof ADA, ...codes: string[]) => ({
   ...visit(clinic, id, patient),
@@ -40,11 +41,6 @@ async function installAnswered(
   await ends(clinic, { 'A-1': status });
   await finish(clinic);
   return clinic;
-}
-
-async function plan(clinic: Installation, ...visits: Parameters<Installation['read']>) {
-  await clinic.read(...visits);
-  await clinic.planNow();
 }
 
 /** Has the computer's clock be in doubt. Returns what ends that. */
