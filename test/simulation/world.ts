@@ -570,8 +570,11 @@ class LivingWorld {
     clone.is_removed = true;
     clone.life?.die();
     this.oracle.calls.checkCloneNoticed(this.scheduler.now);
-    // The next reconciliation knows all actions of the other one; then the operator releases
-    // submission.
+    // Its last calls are listed by then. The operator releases submission at once, or a day later.
+    const { settle_ms, timeout_ms } = this.plan.config;
+    await this.#pass(this.scheduler.now + 4 * settle_ms + timeout_ms);
+    await this.#releaseSubmission('foreign');
+    // The next reconciliation knows all actions of the other one.
     await this.#passDaily(this.scheduler.now + 30 * HOUR_MS);
     await this.#releaseSubmission('foreign');
     this.#trouble.tell('the operator releases submission');

@@ -305,13 +305,15 @@ const FOUND_IN_STATE = {
 
 /**
  * Returns when a call that this database does not know was sent, and its price: it is billed like
- * any other.
+ * any other, and in place of a call of the row that got lost.
  */
 function billOf(
   deps: Pick<SubmitDeps, 'settings'>,
   row: InquiryRow,
   created_at: number,
 ): NonNullable<Assignment['bill']> {
+  const { sent_at, price_cents, free_outcomes } = row;
+  if (sent_at !== null) return { sent_at, price_cents, free_outcomes };
   const draft = readDraft(row.draft);
   const price = draft === null ? {} : priceNow(deps, draft, created_at);
   return { sent_at: created_at, ...price };

@@ -220,7 +220,10 @@ async function find(
     : null;
 }
 
-/** Lets one of the listed inquiries serve the row. Returns whether one does. */
+/**
+ * Lets one of the listed inquiries serve the row. Returns whether the lookup is over: one does, or
+ * the row waits for none anymore.
+ */
 async function serveFrom(
   deps: SubmitDeps,
   row: InquiryRow,
@@ -229,6 +232,8 @@ async function serveFrom(
   await noticeClock(deps);
   const now = deps.env.clock.now();
   return await deps.store.write(async (tx) => {
+    const current = await inquiryById(tx, row.id);
+    if (current?.state !== 'uncertain') return true;
     const { specialty, match_key } = row;
     const shown = new Set(alike.map(({ service_id }) => service_id));
     await noteSeen(tx, specialty, alike, now);

@@ -9,7 +9,13 @@ import {
 } from '../../store/bookkeeping/learned-settings.ts';
 import { absentCalls } from '../../store/calls/absent-calls.ts';
 import { callsOf, IDS_PER_STATEMENT, type SeenInquiry } from '../../store/calls/calls.ts';
-import { currentHalts, endHalt, halt, strangersKnownAt } from '../../store/calls/halts.ts';
+import {
+  currentHalts,
+  endHalt,
+  halt,
+  strangersKnownAt,
+  wasResumedSince,
+} from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
 import type { Db } from '../../store/engine/database.ts';
@@ -38,8 +44,14 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
   const { env, store, client, memory } = deps;
   const last = await lastComparison(deps, specialty);
   const at = last?.at ?? null;
-  if (at !== null && last?.is_due === false && at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
+  const is_known =
+    at !== null &&
+    last?.is_due === false &&
+    at > started_at - DAY_MS &&
+    // While submission was stopped, others may have made the calls (G1).
+    !(await wasResumedSince(store.db, at, started_at));
+  if (is_known) return true;
   if (mustWait(memory, specialty, started_at)) return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {

@@ -11,7 +11,12 @@ import { leftToSpend } from '../../store/calls/budget.ts';
 import { intendCalls, withCalls } from '../../store/calls/calls.ts';
 import { waitingToSend } from '../../store/calls/due-inquiries.ts';
 import { currentHalts } from '../../store/calls/halts.ts';
-import { type InquiryRow, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
+import {
+  type InquiryRow,
+  inquiryById,
+  moveInquiries,
+  updateInquiry,
+} from '../../store/calls/inquiries.ts';
 import { raiseForInquiry } from '../../store/calls/inquiry-attention.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';
@@ -182,7 +187,7 @@ async function claim(
   const now = deps.env.clock.now();
   const { settings } = deps;
   const context = { tx, deps, now };
-  const budget = await leftToSpend(tx, settings.budget, now);
+  let budget = await leftToSpend(tx, settings.budget, now);
   const due = await dueInTurn(tx, deps.memory, {
     now,
     limit: Math.min(options.limit, budget.left ?? options.limit),
@@ -193,7 +198,7 @@ async function claim(
   if (checked === null && to_check.length > 0) return claimed;
   const waiting = new Set(to_check);
   const sending: Priced[] = [];
-  let { left_cents } = budget;
+  let spent_cents = 0;
   const today = localDate(now, settings.time_zone);
   const known = await withCalls(tx, due);
   const turns = await payerTurns(context);
@@ -210,6 +215,8 @@ async function claim(
     const check = may_be_served
       ? await checkBeforeCall(context, row, options.external_id_template)
       : 'call';
+    // What the check has found counts, too.
+    if (may_be_served) budget = await leftToSpend(tx, settings.budget, now);
     if (check !== 'call') {
       claimed[check === 'served' ? 'adopted' : 'moved'] += 1;
       continue;
@@ -221,8 +228,10 @@ async function claim(
     }
     const price = priceNow(deps, current, now);
     // The nearest visit goes first: a cheaper call for a later visit must not use up its budget.
-    if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
-    if (left_cents !== null) left_cents -= price.price_cents ?? 0;
+    const cents = spent_cents + (price.price_cents ?? 0);
+    if (budget.left !== null && sending.length >= budget.left) break;
+    if (budget.left_cents !== null && cents > budget.left_cents) break;
+    spent_cents = cents;
     await turns.take(row, draft);
     // A draft is long, so only a changed one is written.
     const stored = current === draft ? row.draft : JSON.stringify(current);
@@ -243,6 +252,8 @@ async function claim(
  * are sent (G7).
  */
 async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<void> {
+  // The check for another call may have found this one's.
+  if ((await inquiryById(tx, row.id))?.state !== 'planned') return;
   await updateInquiry(tx, row.id, { hold_reason: DAMAGED_HOLD }, now);
   await raiseForInquiry(
     tx,

@@ -76,12 +76,26 @@ export async function halt(
 export async function endHalt(tx: Tx, reason: HaltReason, now: number): Promise<boolean> {
   if ((await END(tx, { reason })).length === 0) return false;
   await resolveAttention(tx, subjectOf(reason), now);
+  // The account let nobody call.
+  if (reason !== 'account') await writeLearned(tx, RESUMED, reason, now);
   return true;
 }
 
 const END = prepared<{ reason: HaltReason }>()((tx, place) =>
   tx.deleteFrom('halts').where('reason', '=', place('reason')).returning('reason'),
 );
+
+const RESUMED = 'submission_resumed';
+
+/**
+ * Returns whether submission was resumed after this time, by this machine's clock. Until then,
+ * others may have made the calls.
+ */
+export async function wasResumedSince(db: Db, at: number, now: number): Promise<boolean> {
+  const resumed_at = (await readLearned(db, RESUMED))?.updated_at ?? at;
+  // A time to come: the clock was ahead.
+  return resumed_at > at && resumed_at <= now;
+}
 
 const STRANGERS_KNOWN = 'strangers_known';
 

@@ -91,28 +91,6 @@ test('one that a lookup came across stops submission, too', async () => {
   expect(await haltsOf(clinic)).toEqual(['foreign']);
 });
 
-test.each(['by the same process', 'by a new one'])(
-  'after a release, a call that the other one made while submission was stopped serves (%s)',
-  async (by) => {
-    const clinic = await install();
-    const began_at = clinic.now();
-    clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() - began_at });
-    await send(clinic, clinic.visit('B-1', about('B-1')));
-    await reconcile(clinic);
-    await passMinutes(clinic, 20);
-    await callBeside(clinic, 'C-1');
-    await reconcile(clinic);
-    expect(await haltsOf(clinic)).toEqual(['foreign']);
-    await passMinutes(clinic, 12);
-    await callBeside(clinic, 'C-2');
-    await passMinutes(clinic, 1);
-    await clinic.store.write((tx) => releaseSubmission(tx, clinic.now()));
-    if (by === 'by a new one') clinic.submit.memory = newSubmitMemory();
-    await send(clinic, clinic.visit('C-2', { ...twin('Ada'), ...about('C-2') }));
-    expect(await labelsOf(clinic)).toEqual(['B-1', 'C-1', 'C-2']);
-  },
-);
-
 /** The machine's clock is ahead from now on; eligd knows it. */
 function setAhead(clinic: Installation, ahead_ms: number): void {
   clinic.pass(ahead_ms - (clinic.submit.clockSkew() ?? 0));

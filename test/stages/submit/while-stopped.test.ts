@@ -1,0 +1,107 @@
+/** What others call while submission is stopped: eligd compares the list again before it calls. */
+import { expect, test } from 'vitest';
+import { noteMode } from '../../../src/daemon/observing.ts';
+import { MINUTE_MS } from '../../../src/domain/time.ts';
+import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
+import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
+import { releaseSubmission } from '../../../src/store/bookkeeping/operator.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
+import { about, advance, haltsOf, labelsOf, TWINS, twin } from './lost-calls.ts';
+
+/** Another installation, which has other labels, calls for the visit with this member ID. */
+const callElsewhere = ({ service }: Installation, member_id: string) =>
+  service.createBeside({
+    ...TWINS,
+    patient_name: 'Ada Example',
+    member_id,
+    external_id: `other:${member_id}`,
+  });
+
+const passMinutes = (clinic: Installation, minutes: number) => advance(clinic, minutes * MINUTE_MS);
+
+const release = ({ store, now }: Installation) => store.write((tx) => releaseSubmission(tx, now()));
+
+/** The machine tells its boot; it is always awake. */
+async function installAwake(): Promise<Installation> {
+  const clinic = await install();
+  const began_at = clinic.now();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() - began_at });
+  return clinic;
+}
+
+async function read(clinic: Installation, label: string): Promise<void> {
+  await clinic.read(clinic.visit(label, { ...twin('Ada'), ...about(label) }));
+  await clinic.planNow();
+}
+
+/** A step of a new process, as with `once` from cron. */
+async function once(clinic: Installation): Promise<void> {
+  clinic.submit.memory = newSubmitMemory();
+  await clinic.submitNow();
+}
+
+const STEPS = [
+  ['of the same process', (clinic: Installation) => clinic.submitNow()],
+  ['of a new process each time', once],
+] as const;
+
+test.each(STEPS)(
+  'what another installation called serves after the release (steps %s)',
+  async (_, step) => {
+    const clinic = await installAwake();
+    await send(clinic, clinic.visit('B-1', about('B-1')));
+    await reconcile(clinic);
+    await passMinutes(clinic, 20);
+    await callElsewhere(clinic, 'C-1');
+    await reconcile(clinic);
+    expect(await haltsOf(clinic)).toEqual(['foreign']);
+    await passMinutes(clinic, 12);
+    await callElsewhere(clinic, 'C-2');
+    await read(clinic, 'C-2');
+    await passMinutes(clinic, 5);
+    await step(clinic);
+    await passMinutes(clinic, 1);
+    await release(clinic);
+    await passMinutes(clinic, 4);
+    await step(clinic);
+    expect(await labelsOf(clinic)).toEqual(['B-1', 'other:C-1', 'other:C-2']);
+    expect(await haltsOf(clinic)).toEqual([]);
+  },
+);
+
+test('what the former installation called while this one observed serves', async () => {
+  const clinic = await installAwake();
+  const setMode = async (mode: 'observe' | 'live') => {
+    await noteMode(clinic.store, mode, clinic.now());
+    clinic.submit.settings.is_observing = mode === 'observe';
+  };
+  await setMode('observe');
+  await read(clinic, 'C-2');
+  await once(clinic);
+  await passMinutes(clinic, 12);
+  await callElsewhere(clinic, 'C-2');
+  await passMinutes(clinic, 5);
+  await once(clinic);
+  await setMode('live');
+  await passMinutes(clinic, 5);
+  await once(clinic);
+  expect(await labelsOf(clinic)).toEqual(['other:C-2']);
+});
+
+test.each(STEPS)(
+  'what others called while a new database waited for its release serves (steps %s)',
+  async (_, step) => {
+    const clinic = await installAwake();
+    await explainDatabase(clinic.store, ['a trace'], clinic.now());
+    await read(clinic, 'C-2');
+    await step(clinic);
+    await passMinutes(clinic, 12);
+    await callElsewhere(clinic, 'C-2');
+    await passMinutes(clinic, 5);
+    await step(clinic);
+    await release(clinic);
+    await passMinutes(clinic, 5);
+    await step(clinic);
+    expect(await labelsOf(clinic)).toEqual(['other:C-2']);
+  },
+);
