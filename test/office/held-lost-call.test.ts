@@ -130,14 +130,6 @@ test('the page of a held visit says so although the other visit of the call vani
   expect(why).toContain('eligd release');
 });
 
-test('the page says that a lost call stays on hold if only a held visit needs it', async () => {
-  const { clinic, leave } = await installShared();
-  await loseCreates(clinic, 1, 'before');
-  await clinic.submitNow();
-  await leave();
-  expect((await said(clinic, 1)).why).toContain('stays on hold');
-});
-
 test('the page offers no release once the call was made for the other visit', async () => {
   const { clinic } = await installShared();
   await clinic.submitNow();

@@ -22,7 +22,7 @@ import {
   unsettledTwin,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
-import { isFree, isHeld, leaveCall } from '../../store/calls/kept-holds.ts';
+import { isHeld, leaveCall } from '../../store/calls/kept-holds.ts';
 import {
   type AppointmentRow,
   appointmentsOf,
@@ -114,14 +114,10 @@ export async function revise(context: PlanContext, id: number): Promise<void> {
   const { now } = context.facts;
   const inquiry = await inquiryById(tx, id);
   if (inquiry?.state === 'rejected') await withdrawNeedless(tx, [id], 'rejected', now);
-  if (inquiry === null) return;
+  if (inquiry?.state !== 'planned') return;
   const open_visits = (await appointmentsOf(tx, id)).filter(
     ({ closed_reason }) => closed_reason === null,
   );
-  // It may be planned again.
-  if (isFree(inquiry) && open_visits.length > 0 && open_visits.every(keepsHold))
-    await updateInquiry(tx, id, { hold_reason: OPERATOR_HOLD }, now);
-  if (inquiry.state !== 'planned') return;
   if (open_visits.length === 0) {
     await withdrawNeedless(tx, [id], 'planned', now);
     return;
@@ -196,12 +192,10 @@ function holdReason(
 ): string | null {
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
   if (!has_draft) return DAMAGED_HOLD;
-  if (open_visits.every(keepsHold)) return OPERATOR_HOLD;
-  const isOnHold = (each: LinkedAppointment) => keepsHold(each) || isInDoubt(each);
+  if (open_visits.every(({ keeps_hold }) => keeps_hold === 1)) return OPERATOR_HOLD;
+  const isOnHold = (each: LinkedAppointment) => each.keeps_hold === 1 || isInDoubt(each);
   return open_visits.every(isOnHold) ? VANISHED_HOLD : null;
 }
-
-const keepsHold = ({ keeps_hold }: LinkedAppointment) => keeps_hold === 1;
 
 export async function reviseAll(context: PlanContext, appointment: AppointmentRow): Promise<void> {
   for (const { id } of await inquiriesOf(context.tx, appointment.id)) await revise(context, id);

@@ -9,6 +9,7 @@ import {
   isWithdrawable,
   leaveToOther,
   NEXT_RELEASED,
+  OPERATOR_HOLD,
   type OperatedColumns,
   type Operation,
   PLANNED_AT_ONCE,
@@ -32,7 +33,7 @@ import {
   unsettledTwin,
   updateInquiry,
 } from '../calls/inquiries.ts';
-import { endHoldsFor, endHoldsOf, isHeld } from '../calls/kept-holds.ts';
+import { endHoldsFor, endHoldsOf, isHeld, isMade } from '../calls/kept-holds.ts';
 import {
   appointmentsOf,
   closeAppointment,
@@ -59,7 +60,7 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
     if (served.includes(row.id)) return leaveToOther(row);
     const may_be_sent = row.state === 'undecidable' || row.state === 'rejected';
     const first = may_be_sent ? await unsettledTwin(tx, row) : undefined;
-    return first === undefined ? retryInquiry(row) : waitForTwin(row, first);
+    return first === undefined ? retryInquiry(await asHeld(tx, row)) : waitForTwin(row, first);
   };
   const done = await eachInquiry(tx, subject, retryUnserved, now);
   // A visit may keep a hold for it.
@@ -79,6 +80,13 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
     done.push(PLANNED_AT_ONCE);
   }
   return done;
+}
+
+/** Returns the call as it is planned again: on hold if only visits are left that keep one. */
+async function asHeld(tx: Tx, row: InquiryRow): Promise<InquiryRow> {
+  const open = (await appointmentsOf(tx, row.id)).filter((each) => each.closed_reason === null);
+  const is_kept = open.length > 0 && open.every(({ keeps_hold }) => keeps_hold === 1);
+  return is_kept ? { ...row, hold_reason: OPERATOR_HOLD } : row;
 }
 
 /** Holds planned inquiries until they are released. */
@@ -114,13 +122,14 @@ export async function release(tx: Tx, subject: Operand, now: number): Promise<Do
 }
 
 /**
- * Ends the holds that the visit or claim keeps; for a call that the office does not hold itself, or
- * not anymore, those that visits keep for its need. Returns the visits and claims that kept one.
+ * Ends the holds that the visit or claim keeps; for a call that is not made and that the office
+ * does not hold itself, or not anymore, those that visits keep for its need. Returns the visits and
+ * claims that kept one.
  */
 async function releaseKept(tx: Tx, { kind, id }: Operand, was_held: boolean): Promise<number[]> {
   if (kind === 'appointment') return (await endHoldsOf(tx, [id])) ? [id] : [];
   const row = await inquiryById(tx, id);
-  return row === null || was_held ? [] : await endHoldsFor(tx, row);
+  return row === null || was_held || isMade(row) ? [] : await endHoldsFor(tx, row);
 }
 
 /**

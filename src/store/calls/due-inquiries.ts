@@ -23,12 +23,17 @@ export async function dueForSubmission(
   return await DUE(db, { now }, specialty, limit);
 }
 
-/** An open visit or claim that the inquiry serves and that was planned with success. */
+/**
+ * An open visit or claim that the inquiry serves, that was planned with success, and that keeps no
+ * hold for it.
+ */
 const NEEDING = sql`(
   select other.id from inquiry_appointments as of_other
     join appointments as other on other.id = of_other.appointment
     where of_other.inquiry = inquiries.id and other.closed_reason is null
-      and other.plan_wait is distinct from 'planning_failed')`;
+      and other.plan_wait is distinct from 'planning_failed'
+      and not exists (select 1 from kept_holds as k
+        where k.appointment = other.id and k.inquiry = inquiries.id))`;
 
 const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit: number) =>
   db

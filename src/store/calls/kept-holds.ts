@@ -142,7 +142,7 @@ export function isFree(row: InquiryRow): boolean {
 }
 
 /** Returns whether the service has the call, may have it for good, or has answered it. */
-function isMade({ state }: InquiryRow): boolean {
+export function isMade({ state }: InquiryRow): boolean {
   return state !== 'withdrawn' && !MAY_BE_MADE.has(state);
 }
 

@@ -152,6 +152,8 @@ export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[])
         where('plan_wait', 'is not', null),
         // Planning holds a call for visits that have vanished.
         where('missing_since', 'is not', null),
+        // It also holds one that is left with visits which keep the office's hold.
+        where('id', 'in', (select) => select.selectFrom('kept_holds').select('appointment')),
         where('id', 'in', (select) =>
           select
             .selectFrom('inquiry_appointments')

@@ -1,6 +1,7 @@
 /** A visit that keeps the office's hold shares a call that is not on hold with another visit. */
 import { expect, test } from 'vitest';
-import { release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
+import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates, refuseNextCall } from '../submit/lost-calls.ts';
@@ -160,4 +161,87 @@ test('the release of the held visit does not say that the vanished one takes pla
   await plan(clinic, { ...first, ...CANCELED });
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('a lost call is on hold for the visit that is left if the other is replaced', async () => {
+  const { clinic, second } = await installShared();
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  const patient = { ...ADA, id: 'P-9', first_name: 'Zed', birth_date: '1970-05-05' };
+  await plan(clinic, { ...second, patient, ...OTHER_COVERAGE });
+  await lookUpAndGoOn(clinic);
+  const ledger = await clinic.service.ledger();
+  expect(ledger.map(({ request }) => request.member_id)).toEqual(['ACTIVE6']);
+});
+
+test.each([
+  ['lost', {}],
+  ['lost', { procedure_codes: ['D2740'] }],
+  ['refused', { procedure_codes: ['D2740'] }],
+])('a %s call is made for the other visit when that is back (%o) (G2)', async (end, changes) => {
+  const { clinic, second, leave } = await installShared();
+  if (end === 'lost') await loseCreates(clinic, 1, 'before');
+  else await refuseNextCall(clinic);
+  await clinic.submitNow();
+  await leave();
+  await plan(clinic, { ...second, ...changes });
+  await lookUpAndGoOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(1);
+});
+
+test('a held visit stays on hold if the lost call proves absent while it is away', async () => {
+  const { clinic, first, leave } = await installShared();
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  await leave();
+  await clinic.store.write((tx) => planAllAgain(tx, clinic.now()));
+  await clinic.planNow();
+  await plan(clinic, { ...first, ...CANCELED });
+  await lookUpAndGoOn(clinic);
+  await plan(clinic, first);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('the call is not made for the held visit alone while the other one is damaged', async () => {
+  const { clinic } = await installShared();
+  await clinic.store.db
+    .updateTable('appointments')
+    .set({ content: '{', plan_due_at: 1 })
+    .where('source_id', '=', 'A-2')
+    .execute();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  expect(await clinic.attention()).toEqual(['planning_failed']);
+});
+
+test('a visit that is released while the request is under way gets its call (G2)', async () => {
+  const { clinic, leave } = await installShared();
+  const { create } = clinic.client;
+  clinic.client.create = async () => {
+    clinic.client.create = create;
+    await leave();
+    await releaseFirst(clinic);
+    const failure = { cause: 'connect', status: null, retry_after_ms: null } as const;
+    return { ok: false, failure: { class: 'unsent', ...failure } };
+  };
+  await clinic.submitNow();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(1);
+});
+
+test('the number of an answered call releases no other visit that is away', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 1 } });
+  await clinic.planNow();
+  await send(clinic, visit(clinic, 'A-1'));
+  await finish(clinic);
+  await pass(clinic, 3);
+  const second = visit(clinic, 'A-2');
+  await plan(clinic, second);
+  await clinic.store.write((tx) => hold(tx, { kind: 'appointment', id: 2 }, clinic.now()));
+  await plan(clinic, { ...second, ...CANCELED });
+  await clinic.store.write((tx) => release(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await plan(clinic, second);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
