@@ -1,5 +1,6 @@
 /** Shared by the tests about lists that are cut off, and about labels whose query fails. */
 import { MINUTE_MS } from '../../../src/domain/time.ts';
+import { submitStep } from '../../../src/stages/submit/index.ts';
 import type { Installation } from '../installation.ts';
 
 /** Whole lists show only these inquiries; one for a label shows all. */
@@ -67,4 +68,18 @@ export async function minutesPass(clinic: Installation, minutes: number): Promis
     clinic.pass(MINUTE_MS);
     await clinic.submitNow();
   }
+}
+
+/** eligd is stopped while the service is asked for a label. */
+export async function stopDuringQuery(clinic: Installation): Promise<void> {
+  const stop = new AbortController();
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    if (filter.external_id !== undefined) stop.abort();
+    return await list(specialty, filter, options);
+  };
+  const options = { external_id_template: '{appointment}', signal: stop.signal };
+  await submitStep(clinic.submit, options);
+  clinic.client.list = list;
+  if (!stop.signal.aborted) throw new Error('No label was queried.');
 }

@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
-import { demandReconciliation, submitStep } from '../../../src/stages/submit/index.ts';
+import { demandReconciliation } from '../../../src/stages/submit/index.ts';
 import { checkUndecidable } from '../../../src/stages/submit/label-check.ts';
 import { hold } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
-import { failLabels, minutesPass, watchLabels } from './cut-lists.ts';
+import { failLabels, minutesPass, stopDuringQuery, watchLabels } from './cut-lists.ts';
 import { acceptUnlisted, labelsOf, twin } from './lost-calls.ts';
 
 /** Each run is a new process, as with `once` from cron. */
@@ -133,20 +133,6 @@ test('eligd does not query the label of a lost call whose visit is over', async 
   await reconcile(clinic);
   expect(queried).toEqual(['V-0']);
 });
-
-/** eligd is stopped while the service is asked for a label. */
-async function stopDuringQuery(clinic: Installation): Promise<void> {
-  const stop = new AbortController();
-  const { list } = clinic.client;
-  clinic.client.list = async (specialty, filter, options) => {
-    if (filter.external_id !== undefined) stop.abort();
-    return await list(specialty, filter, options);
-  };
-  const options = { external_id_template: '{appointment}', signal: stop.signal };
-  await submitStep(clinic.submit, options);
-  clinic.client.list = list;
-  expect(stop.signal.aborted).toBe(true);
-}
 
 test('a stop during a query is no failure, and delays no call', async () => {
   const clinic = await install();

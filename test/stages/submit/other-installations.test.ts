@@ -76,6 +76,21 @@ test('one that asks the same as a call of ours stops submission', async () => {
   expect(await haltsOf(clinic)).toEqual(['foreign']);
 });
 
+test('on a shared account, the log says that submission resumes once', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  await reconcile(clinic);
+  await passMinutes(clinic, 60);
+  await callBeside(clinic, 'C-1');
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+  clinic.submit.settings.is_shared_account = true;
+  await clinic.submitNow();
+  await clinic.submitNow();
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(clinic.events.filter((event) => event === 'submission_resumed')).toHaveLength(1);
+});
+
 test('one that a lookup came across stops submission, too', async () => {
   const clinic = await install();
   await clinic.service.behave({ list_filter: 'ignored' });

@@ -5,7 +5,7 @@ import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { demandReconciliation, submitStep } from '../../../src/stages/submit/index.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install } from '../installation.ts';
-import { failLabels, minutesPass } from './cut-lists.ts';
+import { failLabels, minutesPass, stopDuringQuery } from './cut-lists.ts';
 import { anOldCall, labelsOf, TWINS, twin } from './lost-calls.ts';
 
 /**
@@ -207,6 +207,15 @@ test('runs that end early keep what they have queried', async () => {
   await readDue(clinic, ['F-1']);
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1', 'F-1']);
+});
+
+test('a stop during these queries is no failure', async () => {
+  const clinic = await lose(['B-1']);
+  await stopDuringQuery(clinic);
+  expect(clinic.events).not.toContain('label_check_failed');
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
 });
 
 test('a visit that is over only by a clock that is ahead counts as coming (G1)', async () => {
