@@ -4,6 +4,7 @@ import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { Merge } from './book.ts';
 import type { Claim } from './claim-book.ts';
 import { readState } from './evidence.ts';
+import type { Machine } from './machine.ts';
 import type { World } from './network.ts';
 import { DAY_MS, HOUR_MS } from './plan.ts';
 import { Records, STALE_PLAN_MS } from './records.ts';
@@ -41,6 +42,8 @@ export class Calls {
    * of making a call.
    */
   readonly #calls_of_clone = new Map<string, Accepted>();
+  /** By call: the twin for whom the second installation uses it, whose database never knew it. */
+  readonly #twin_of_clone = new Map<string, string>();
   readonly #last_call_of = new Map<string, number>();
   /**
    * The benefit years that each call may be about: one, unless its visit was just moved into
@@ -131,6 +134,24 @@ export class Calls {
       if (other !== undefined) this.#records.note(other.id, before);
       this.#records.note(id, record);
     });
+  }
+
+  /** The second installation made no call, because the list shows this one. */
+  onAdoptedByClone(id: string, inquiry: unknown, clone: Machine): void {
+    const call = this.#world.service.accepted.get(id);
+    if (call === undefined || this.needOf(call)?.claim !== null) return;
+    readState(clone, (raw) => {
+      if (!this.#mayBeATwins(call, raw, inquiry)) return;
+      const row = raw.prepare('select patient_key from inquiries where id = ?');
+      const [, record = ''] = String(row.pluck().get(inquiry)).split('|');
+      this.#twin_of_clone.set(id, this.#world.pms.book.personOf(record));
+    });
+  }
+
+  /** Whether this installation may write the answer of the call for this patient. */
+  isFor(call: Accepted, patient: string, machine: Machine): boolean {
+    if (this.needOf(call)?.patient === patient) return true;
+    return machine.name === 'clone' && this.#twin_of_clone.get(call.id) === patient;
   }
 
   /**

@@ -157,7 +157,7 @@ export class Oracle {
 
   // ---- what reaches the charts, and G8
 
-  onWritten(_life: Life, written: Written): void {
+  onWritten(life: Life, written: Written): void {
     const { service } = this.#world;
     const { record, appointment } = written.delivery;
     const about = [written.source_id, written.inquiry_id];
@@ -172,7 +172,7 @@ export class Oracle {
     }
     const need = this.calls.needOf(call);
     const is_same =
-      need?.patient === this.#world.pms.book.personOf(appointment.patient.id) &&
+      this.calls.isFor(call, this.#world.pms.book.personOf(appointment.patient.id), life.machine) &&
       isoDate(String(call.request.dob)) === appointment.patient.birth_date &&
       canonical(String(call.request.member_id)) === canonical(appointment.coverage.member_id);
     if (!is_same) {
@@ -262,6 +262,8 @@ export class Oracle {
     )
       this.stopped_from = Math.min(this.stopped_from, life.machine.scheduler.now);
     if (life.machine.name === 'clinic') this.#follow(life, event, fields);
+    else if (event === 'inquiry_adopted')
+      this.calls.onAdoptedByClone(String(fields.service_id), fields.inquiry, life.machine);
     if (event !== 'stage_failed') return;
     const is_connectors =
       /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
