@@ -13,8 +13,8 @@ import {
   currentHalts,
   endHalt,
   halt,
+  resumedCount,
   strangersKnownAt,
-  wasResumedSince,
 } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
@@ -45,12 +45,13 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
   const last = await lastComparison(deps, specialty);
   const at = last?.at ?? null;
   const started_at = env.clock.now();
+  const resumed = await resumedCount(store.db);
   const is_known =
     at !== null &&
     last?.is_due === false &&
     at > started_at - DAY_MS &&
     // While submission was stopped, others may have made the calls (G1).
-    !(await wasResumedSince(store.db, at, started_at));
+    last.resumed === resumed;
   if (is_known) return true;
   if (mustWait(memory, specialty, started_at)) return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
@@ -81,6 +82,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     at: started_at,
     service_at: skew_ms === null ? null : started_at - skew_ms,
     is_due: false,
+    resumed,
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
       (await lossNotedAt(store.db, deps)) !== null ||
@@ -123,7 +125,7 @@ export function beginWithoutComparison(deps: SubmitDeps, specialty: Specialty): 
   // The comparison subtracts the difference of the clocks once. Calls that a database made shortly
   // before an older copy replaced it must not look like those of another installation.
   const service_at = deps.env.clock.now() - skew_ms + 2 * CLOCKS_DIFFER_MS;
-  const begun = { at: null, service_at, is_due: false, hides_calls: true };
+  const begun = { at: null, service_at, is_due: false, resumed: 0, hides_calls: true };
   deps.memory.reconciled.set(specialty, begun);
   return true;
 }

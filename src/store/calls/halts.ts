@@ -76,8 +76,7 @@ export async function halt(
 export async function endHalt(tx: Tx, reason: HaltReason, now: number): Promise<boolean> {
   if ((await END(tx, { reason })).length === 0) return false;
   await resolveAttention(tx, subjectOf(reason), now);
-  // The account let nobody call.
-  if (reason !== 'account') await writeLearned(tx, RESUMED, reason, now);
+  await writeLearned(tx, RESUMED, String((await resumedCount(tx)) + 1), now);
   return true;
 }
 
@@ -85,16 +84,11 @@ const END = prepared<{ reason: HaltReason }>()((tx, place) =>
   tx.deleteFrom('halts').where('reason', '=', place('reason')).returning('reason'),
 );
 
-const RESUMED = 'submission_resumed';
+const RESUMED = 'submission_resumed_count';
 
-/**
- * Returns whether submission was resumed after this time, by this machine's clock. Until then,
- * others may have made the calls.
- */
-export async function wasResumedSince(db: Db, at: number, now: number): Promise<boolean> {
-  const resumed_at = (await readLearned(db, RESUMED))?.updated_at ?? at;
-  // A time to come: the clock was ahead.
-  return resumed_at > at && resumed_at <= now;
+/** Returns how often submission was resumed. Until then, others may have made the calls. */
+export async function resumedCount(db: Db | Tx): Promise<number> {
+  return Number((await readLearned(db, RESUMED))?.value ?? 0);
 }
 
 const STRANGERS_KNOWN = 'strangers_known';

@@ -105,3 +105,22 @@ test.each(STEPS)(
     expect(await labelsOf(clinic)).toEqual(['other:C-2']);
   },
 );
+
+test('a release counts although the clock was set back since the comparison', async () => {
+  const clinic = await installAwake();
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  await reconcile(clinic);
+  await passMinutes(clinic, 20);
+  await callElsewhere(clinic, 'C-1');
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+  await passMinutes(clinic, 12);
+  await callElsewhere(clinic, 'C-2');
+  await read(clinic, 'C-2');
+  await clinic.submitNow();
+  clinic.pass(-14 * MINUTE_MS);
+  await release(clinic);
+  await passMinutes(clinic, 20);
+  await clinic.submitNow();
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'other:C-1', 'other:C-2']);
+});
