@@ -10,7 +10,7 @@ import { isWatchingForOlderCalls } from '../../store/bookkeeping/new-database.ts
 import { leftToSpend } from '../../store/calls/budget.ts';
 import { intendCalls, withCalls } from '../../store/calls/calls.ts';
 import { waitingToSend } from '../../store/calls/due-inquiries.ts';
-import { currentHalts } from '../../store/calls/halts.ts';
+import { currentHalts, resumedCount } from '../../store/calls/halts.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -150,6 +150,9 @@ async function claimAfterReading(
   checked: CheckedLabels | 'next' | null,
 ): Promise<Claimed> {
   const work = async (tx: Tx) => {
+    const compared = deps.memory.reconciled.get(options.specialty);
+    // Submission was resumed during this step: the next one compares the list first (G1).
+    if (compared?.resumed !== (await resumedCount(tx))) return NOTHING;
     if (checked !== 'next') return await claim(tx, deps, options, checked);
     const context = { tx, deps, now: deps.env.clock.now() };
     return (await mayClaimNext(context, options)) ? await claim(tx, deps, options, null) : NOTHING;
