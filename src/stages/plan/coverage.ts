@@ -146,7 +146,9 @@ async function joinInquiry(
   const { id, state } = inquiry;
   await linkVisit(context, appointment, coverage, id);
   await nameNextVisit(tx, 'inquiry', id, now);
-  if (again !== null) await revive(tx, inquiry, now, again);
+  // The hold of a call that the service may have stays with the visits that keep it.
+  const hold = inquiry.sent_at === null ? (again?.hold ?? null) : null;
+  if (again !== null) await revive(tx, inquiry, now, { ...again, hold });
   await revise(context, id);
   // eligd may have given up the inquiry after its earlier visits, or poll it as rarely as they
   // allow. This visit needs the answer, too (G2).

@@ -28,6 +28,7 @@ import {
   appointmentsOf,
   inquiriesOf,
   isAwaited,
+  isInDoubt,
   type LinkedAppointment,
 } from '../../store/calls/links.ts';
 import { planAgain } from '../../store/calls/plan-due.ts';
@@ -80,10 +81,7 @@ export async function revive(
     // The operator withdrew it while it was unknown whether the service has it, so the service may
     // still call (G1).
     const reason = 'It is needed again, and the service may have it.';
-    // If the service does not have it, it is made only after the release. A visit that has vanished
-    // is planned again before that.
-    const hold_reason = hold === OPERATOR_HOLD ? hold : null;
-    const set = { lookup_at: now, empty_lookups: 0, hold_reason };
+    const set = { lookup_at: now, empty_lookups: 0, hold_reason: hold };
     await moveInquiries(tx, [inquiry.id], { from: 'withdrawn', to: 'uncertain', reason, set }, now);
     return;
   }
@@ -172,13 +170,6 @@ export function firstHold(
   if (held.has(rank)) return OPERATOR_HOLD;
   return isInDoubt(visit) ? VANISHED_HOLD : null;
 }
-
-/** Returns whether the visit has vanished, and the office has not released its calls since. */
-const isInDoubt = ({
-  missing_since,
-  is_confirmed,
-}: Pick<AppointmentRow, 'missing_since' | 'is_confirmed'>): boolean =>
-  missing_since !== null && is_confirmed === 0;
 
 /**
  * Returns the hold of the inquiry. The operator's hold stays until the operator releases it; a call

@@ -24,7 +24,7 @@ import {
 } from '../../domain/operator.ts';
 import { reopenDeliveries } from '../answers/delivery-steps.ts';
 import { servedByOthers } from '../calls/attempts.ts';
-import { endHalt, type Halt, halted, knowStrangers } from '../calls/halts.ts';
+import { endHalt, type Halt, halted } from '../calls/halts.ts';
 import {
   type InquiryChanges,
   type InquiryRow,
@@ -39,6 +39,7 @@ import {
   closeAppointment,
   confirmVisits,
   inquiriesOf,
+  isInDoubt,
   stillOpen,
   unlink,
 } from '../calls/links.ts';
@@ -82,11 +83,14 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
   return done;
 }
 
-/** Returns the call as it is planned again: on hold if only visits are left that keep one. */
+/**
+ * Returns the call as it is planned again: on hold if only visits are left that keep one, or that
+ * have vanished.
+ */
 async function asHeld(tx: Tx, row: InquiryRow): Promise<InquiryRow> {
   const open = (await appointmentsOf(tx, row.id)).filter((each) => each.closed_reason === null);
-  const is_kept = open.length > 0 && open.every(({ keeps_hold }) => keeps_hold === 1);
-  return is_kept ? { ...row, hold_reason: OPERATOR_HOLD } : row;
+  const is_held = open.length > 0 && open.every((each) => each.keeps_hold === 1 || isInDoubt(each));
+  return is_held ? { ...row, hold_reason: OPERATOR_HOLD } : row;
 }
 
 /** Holds planned inquiries until they are released. */
@@ -175,10 +179,7 @@ export async function withdrawWaiting(tx: Tx, subject: Operand, now: number): Pr
 /** Resumes submission and returns why it was stopped. A cause that persists stops it again. */
 export async function releaseSubmission(tx: Tx, now: number): Promise<Halt[]> {
   const halts = await halted(tx);
-  for (const { reason } of halts) {
-    await endHalt(tx, reason, now);
-    if (reason === 'foreign') await knowStrangers(tx, now);
-  }
+  for (const { reason } of halts) await endHalt(tx, reason, now);
   const entry = { at: now, subject: 'submission', from_state: null, to_state: 'released' };
   const which = halts.map((each) => each.reason).join(', ') || 'submission was not stopped';
   await writeAudit(tx, [{ ...entry, reason: `${requestedBy(tx.actor)} (${which})` }]);

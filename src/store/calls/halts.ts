@@ -77,6 +77,8 @@ export async function endHalt(tx: Tx, reason: HaltReason, now: number): Promise<
   if ((await END(tx, { reason })).length === 0) return false;
   await resolveAttention(tx, subjectOf(reason), now);
   await writeLearned(tx, RESUMED, String((await resumedCount(tx)) + 1), now);
+  // If the service accepts our calls again, the office has not said that nobody else makes any.
+  if (reason !== 'account') await writeLearned(tx, STRANGERS_KNOWN, '', now);
   return true;
 }
 
@@ -92,11 +94,6 @@ export async function resumedCount(db: Db | Tx): Promise<number> {
 }
 
 const STRANGERS_KNOWN = 'strangers_known';
-
-/** Notes that the operator knows of all inquiries that others have created on the account. */
-export async function knowStrangers(tx: Tx, now: number): Promise<void> {
-  await writeLearned(tx, STRANGERS_KNOWN, '', now);
-}
 
 /**
  * Returns until when the operator knows of others' inquiries, by this machine's clock. Null: of

@@ -118,6 +118,13 @@ export async function isAwaited(db: Db | Tx, inquiry: number): Promise<boolean> 
   return (await appointmentsOf(db, inquiry)).some(({ closed_reason }) => closed_reason === null);
 }
 
+/** Returns whether the visit has vanished, and the office has not released its calls since. */
+export const isInDoubt = ({
+  missing_since,
+  is_confirmed,
+}: Pick<AppointmentRow, 'missing_since' | 'is_confirmed'>): boolean =>
+  missing_since !== null && is_confirmed === 0;
+
 export async function inquiriesOf(
   db: Db | Tx,
   appointment: number,

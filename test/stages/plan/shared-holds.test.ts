@@ -245,3 +245,37 @@ test('the number of an answered call releases no other visit that is away', asyn
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
+
+test('a lost call that a held visit took is made for the other visit again (G2)', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const [first, second] = [visit(clinic, 'A-1'), visit(clinic, 'A-2')];
+  await plan(clinic, first);
+  await holdFirst(clinic);
+  await plan(clinic, { ...first, ...CANCELED });
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, second);
+  const undecidable = { state: 'undecidable', lookup_at: null } as const;
+  await clinic.store.db.updateTable('inquiries').set(undecidable).execute();
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'appointment', id: 2 }, clinic.now()));
+  await plan(clinic, first);
+  await plan(clinic, { ...second, procedure_codes: ['D2740'] });
+  await lookUpAndGoOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(1);
+});
+
+test.each([
+  ['the other visit of a held one', 'A-2'],
+  ['the only visit', 'A-1'],
+])('a retry says that a refused call is on hold if %s has vanished', async (_, vanished) => {
+  const clinic = vanished === 'A-2' ? (await installShared()).clinic : await install();
+  if (vanished === 'A-1') await clinic.submitNow();
+  await refuseNextCall(clinic);
+  if (vanished === 'A-1') await send(clinic, visit(clinic, 'A-1'));
+  else await clinic.submitNow();
+  await vanish(clinic, vanished);
+  const [done] = await clinic.store.write((tx) => retry(tx, FIRST, clinic.now()));
+  expect(done?.what).toContain('after "eligd release"');
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});

@@ -86,6 +86,8 @@ test('what the former installation called while this one observed serves', async
   await passMinutes(clinic, 5);
   await once(clinic);
   expect(await labelsOf(clinic)).toEqual(['other:C-2']);
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
 });
 
 test.each(STEPS)(
@@ -103,6 +105,8 @@ test.each(STEPS)(
     await passMinutes(clinic, 5);
     await step(clinic);
     expect(await labelsOf(clinic)).toEqual(['other:C-2']);
+    expect(await haltsOf(clinic)).toEqual([]);
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
   },
 );
 
