@@ -28,7 +28,6 @@ import {
   keepComparison,
   lossNotedAt,
   noteMissingTime,
-  untoldLoss,
 } from './earlier-comparison.ts';
 import { mayHideCalls } from './list-end.ts';
 import { seenInquiry } from './seen.ts';
@@ -86,7 +85,6 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
       (await lossNotedAt(store.db, deps)) !== null ||
-      (await untoldLoss(deps, specialty)) !== null ||
       (await mayHideCalls(store.db, specialty, listed.value)),
   };
   memory.reconciled.set(specialty, reconciled);
@@ -101,7 +99,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
  */
 async function lastComparison(deps: SubmitDeps, specialty: Specialty): Promise<Reconciled | null> {
   const known = deps.memory.reconciled.get(specialty) ?? null;
-  if (known !== null && (known.at !== null || known.is_due)) return known;
+  if (known !== null && known.at !== null) return known;
   // Relying on the earlier one takes a request. After a failure, it waits like the list.
   const { memory, store, env } = deps;
   if (mustWait(memory, specialty, env.clock.now())) return known;

@@ -1,0 +1,51 @@
+/** When a process relies on a comparison of the service's list, and when it reads the list again. */
+import { expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
+import { ensureReconciled, isListWanted } from '../../../src/stages/submit/index.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
+import { about } from './lost-calls.ts';
+
+const isWanted = ({ submit }: Installation) => isListWanted(submit, 'dental');
+
+test('a process with nothing to do reads the list once a day', async () => {
+  const clinic = await install();
+  expect(await isWanted(clinic)).toBe(true);
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(DAY_MS - MINUTE_MS);
+  expect(await isWanted(clinic)).toBe(false);
+  clinic.pass(MINUTE_MS);
+  expect(await isWanted(clinic)).toBe(true);
+});
+
+test('a list that was read while the clock was ahead is read again', async () => {
+  const clinic = await install();
+  clinic.pass(HOUR_MS);
+  await ensureReconciled(clinic.submit, 'dental');
+  clinic.pass(-HOUR_MS);
+  expect(await isWanted(clinic)).toBe(true);
+});
+
+test('while the service is down, a process with an earlier comparison asks once a minute', async () => {
+  const clinic = await install();
+  const began_at = clinic.now();
+  clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() - began_at });
+  await send(clinic, clinic.visit('A-1'));
+  await reconcile(clinic);
+  clinic.submit.memory = newSubmitMemory();
+  let requests = 0;
+  const down = { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null } as const;
+  clinic.client.list = clinic.client.getSubscription = async () => {
+    requests += 1;
+    return { ok: false, failure: down };
+  };
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  const at_once = requests;
+  expect(at_once).toBeGreaterThan(0);
+  clinic.pass(10_000);
+  await clinic.submitNow();
+  expect(requests).toBe(at_once);
+  clinic.pass(MINUTE_MS);
+  await clinic.submitNow();
+  expect(requests).toBe(2 * at_once);
+});
