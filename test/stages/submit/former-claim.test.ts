@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
-import { labelsOf, lookUp, loseAndHide } from './lost-calls.ts';
+import { labelsOf, lookUp, loseAndHide, makeOlder } from './lost-calls.ts';
 
 /**
  * A call about the number CN-1 that the service lists only after the number was corrected, and
@@ -39,21 +39,6 @@ async function numberIs(clinic: Installation, claim_number: string): Promise<voi
   await clinic.planNow();
 }
 
-/** The list says that calls about claims are older than they are. */
-function olderClaims({ client }: Installation, age_ms: number): void {
-  const { list } = client;
-  client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    const inquiries = result.value.inquiries.map((each) =>
-      each.request.claim_number === undefined || each.creation_ts === null
-        ? each
-        : { ...each, creation_ts: new Date(Date.parse(each.creation_ts) - age_ms).toISOString() },
-    );
-    return { ok: true, value: { ...result.value, inquiries } };
-  };
-}
-
 /** The payer answers. */
 async function answer(clinic: Installation): Promise<void> {
   await clinic.service.advance({ seconds: (5 * DAY_MS) / 1000 });
@@ -80,7 +65,7 @@ test.each([
   ['a lost database, a day before', DAY_MS],
 ])('if the number is corrected back, the answer of %s is the one', async (_, age_ms) => {
   const clinic = await install();
-  olderClaims(clinic, age_ms);
+  makeOlder(clinic, age_ms, ({ request }) => request.claim_number !== undefined);
   await correctNumber(clinic);
   await numberIs(clinic, 'CN-1');
   await answer(clinic);

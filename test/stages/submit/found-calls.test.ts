@@ -5,7 +5,15 @@ import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { spentBetween } from '../../../src/store/calls/budget.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
-import { about, labelsOf, lookUp, loseAndHide, loseCreates, refuseCreates } from './lost-calls.ts';
+import {
+  about,
+  labelsOf,
+  lookUp,
+  loseAndHide,
+  loseCreates,
+  makeOlder,
+  refuseCreates,
+} from './lost-calls.ts';
 
 const ONE_CALL = { ...NO_BUDGET.limits, calls_per_day: 1 };
 const installWithOneCall = () =>
@@ -19,26 +27,11 @@ const termsOf = (per_inquiry_cents: number) => ({
   free_outcomes: [],
 });
 
-/** The list says that calls were made this much earlier than they were. */
-function older({ client }: Installation, age_ms: number): void {
-  const { list } = client;
-  client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    const inquiries = result.value.inquiries.map((each) =>
-      each.creation_ts === null
-        ? each
-        : { ...each, creation_ts: new Date(Date.parse(each.creation_ts) - age_ms).toISOString() },
-    );
-    return { ok: true, value: { ...result.value, inquiries } };
-  };
-}
-
 test.each([0, 13 * HOUR_MS, DAY_MS, -13 * HOUR_MS])(
   'a call whose reply was lost counts for its day, if it is listed as %d ms older',
   async (age_ms) => {
     const clinic = await installWithOneCall();
-    older(clinic, age_ms);
+    makeOlder(clinic, age_ms);
     await clinic.submitNow();
     await loseCreates(clinic, 1);
     await send(clinic, clinic.visit('A-1', about('W1')));
@@ -56,7 +49,7 @@ test.each(['the price list changes', 'the stored content is damaged'])(
     const terms = termsOf(60);
     const prices = { termsFor: () => terms };
     clinic.submit.settings.budget = { limits: NO_BUDGET.limits, prices };
-    older(clinic, 6 * HOUR_MS);
+    makeOlder(clinic, 6 * HOUR_MS);
     await clinic.submitNow();
     await loseCreates(clinic, 1);
     await send(clinic, clinic.visit('A-1', about('W1')));

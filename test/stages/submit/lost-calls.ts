@@ -1,6 +1,7 @@
 /** Shared by the tests about lost replies and about inquiries that the service already has. */
 
 import { HOUR_MS } from '../../../src/domain/time.ts';
+import type { ListedInquiry } from '../../../src/service/api.ts';
 import { currentHalts } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, SETTLE_MS, send } from '../installation.ts';
@@ -297,6 +298,25 @@ export function withholdTimes({ client }: Installation): void {
     const result = await list(...given);
     if (!result.ok) return result;
     const inquiries = result.value.inquiries.map((each) => ({ ...each, creation_ts: null }));
+    return { ok: true, value: { ...result.value, inquiries } };
+  };
+}
+
+/** The list says that these calls, or all, were made this much earlier than they were. */
+export function makeOlder(
+  { client }: Installation,
+  age_ms: number,
+  isTheirs: (listed: ListedInquiry) => boolean = () => true,
+): void {
+  const { list } = client;
+  client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.map((each) =>
+      each.creation_ts === null || !isTheirs(each)
+        ? each
+        : { ...each, creation_ts: new Date(Date.parse(each.creation_ts) - age_ms).toISOString() },
+    );
     return { ok: true, value: { ...result.value, inquiries } };
   };
 }
