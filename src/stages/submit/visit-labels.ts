@@ -123,7 +123,7 @@ async function queryInTurn(
     pass.failure = result;
     unexplained += 1;
     if (isLoginRejected(result)) return { ...pass, is_answered: false };
-    if (unexplained < 2 && (pass.is_answered || label !== labels.at(-1))) continue;
+    if (unexplained < 2 && label !== labels.at(-1)) continue;
     unexplained = 0;
     const shown = await query(witness);
     if (shown === 'all' || shown === 'stopped') return shown;

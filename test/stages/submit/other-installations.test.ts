@@ -106,6 +106,25 @@ test('one that a lookup came across stops submission, too', async () => {
   expect(await haltsOf(clinic)).toEqual(['foreign']);
 });
 
+test('one with another question under the label of a lost call stops submission', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  await reconcile(clinic);
+  await passMinutes(clinic, 60);
+  await loseCreates(clinic, 1, 'before');
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ada Example',
+    member_id: 'Q9',
+    external_id: 'A-1',
+  });
+  await passMinutes(clinic, 6);
+  await clinic.submitNow();
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
+
 /** The machine's clock is ahead from now on; eligd knows it. */
 function setAhead(clinic: Installation, ahead_ms: number): void {
   clinic.pass(ahead_ms - (clinic.submit.clockSkew() ?? 0));
