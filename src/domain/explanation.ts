@@ -4,7 +4,7 @@
  */
 import { VERDICT_REASONS } from './attention.ts';
 import type { BudgetPeriod } from './call-budget.ts';
-import { DAMAGED_HOLD, VANISHED_HOLD } from './inquiry.ts';
+import { DAMAGED_HOLD, KEPT_HOLD, VANISHED_HOLD } from './inquiry.ts';
 import { OPERATOR_HOLD } from './operator.ts';
 import { outcomeOf } from './outcome.ts';
 import { dollars } from './price.ts';
@@ -279,14 +279,8 @@ export function waitWords(plan_wait: string | null): string {
   }
 }
 
-function explainPlanned(
-  inquiry: CurrentInquiry,
-  { halts, budget, now, keeps_hold }: Facts,
-): Explained {
+function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts): Explained {
   const { hold_reason } = inquiry;
-  // The other visits of the call have vanished.
-  if (hold_reason === VANISHED_HOLD && keeps_hold === true)
-    return explained(holdWords(OPERATOR_HOLD));
   if (hold_reason !== null) return explained(holdWords(hold_reason));
   const [stopped] = halts;
   if (stopped !== undefined)
@@ -327,6 +321,11 @@ export function budgetWords({ period, unit, limit }: BudgetPeriod): string {
 /** Explains why a planned inquiry is on hold. */
 export function holdWords(hold_reason: string): string {
   if (hold_reason === OPERATOR_HOLD) return 'On hold (eligd hold). Run "eligd release" to resume.';
+  if (hold_reason === KEPT_HOLD)
+    return (
+      'On hold: its visits are on hold (eligd hold) or missing from the exports. Run "eligd ' +
+      'release" to resume.'
+    );
   if (hold_reason === DAMAGED_HOLD)
     return 'The stored data about the call is damaged, so eligd does not make it.';
   return hold_reason === VANISHED_HOLD

@@ -93,6 +93,9 @@ export const DAMAGED_HOLD = 'damaged';
 /** The hold reason of a planned inquiry that serves only visits missing from the export. */
 export const VANISHED_HOLD = 'vanished';
 
+/** The hold of a call that is left with visits which keep the office's hold. */
+export const KEPT_HOLD = 'kept';
+
 /**
  * Parses a stored draft; null when it is damaged, so that one row does not stop the others (G7).
  */

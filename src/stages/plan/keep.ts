@@ -4,6 +4,7 @@ import { UNKNOWN_REASONS } from '../../domain/attention.ts';
 import {
   DAMAGED_HOLD,
   type InquiryDraft,
+  KEPT_HOLD,
   mergeDrafts,
   readDraft,
   VANISHED_HOLD,
@@ -172,9 +173,9 @@ export function firstHold(
 }
 
 /**
- * Returns the hold of the inquiry. The operator's hold stays until the operator releases it; a call
- * that is left with visits which keep one has it, too. Else a call is made for a visit without one
- * that is in the exports, or whose calls the office has released.
+ * Returns the hold of the inquiry. The operator's hold stays until the operator releases it. Else a
+ * call is made for a visit that keeps none and is in the exports, or whose calls the office has
+ * released.
  */
 function holdReason(
   { hold_reason }: InquiryRow,
@@ -183,9 +184,9 @@ function holdReason(
 ): string | null {
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
   if (!has_draft) return DAMAGED_HOLD;
-  if (open_visits.every(({ keeps_hold }) => keeps_hold === 1)) return OPERATOR_HOLD;
   const isOnHold = (each: LinkedAppointment) => each.keeps_hold === 1 || isInDoubt(each);
-  return open_visits.every(isOnHold) ? VANISHED_HOLD : null;
+  if (!open_visits.every(isOnHold)) return null;
+  return open_visits.some(({ keeps_hold }) => keeps_hold === 1) ? KEPT_HOLD : VANISHED_HOLD;
 }
 
 export async function reviseAll(context: PlanContext, appointment: AppointmentRow): Promise<void> {

@@ -279,3 +279,31 @@ test.each([
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
 });
+
+test('a planned call is made for the other visit when that is back (G2)', async () => {
+  const { clinic, second, leave } = await installShared();
+  await leave();
+  await plan(clinic, second);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(1);
+});
+
+test('a hold for one coverage keeps no call for another that a damaged visit shares', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  const two = { coverages: [COVERAGES[0]!, aCoverage({ member_id: 'ACTIVE6' })] };
+  const first = { ...visit(clinic, 'A-1'), ...two };
+  await plan(clinic, first);
+  await clinic.store.write((tx) => hold(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await plan(clinic, { ...first, ...CANCELED });
+  await plan(clinic, visit(clinic, 'A-2'), { ...visit(clinic, 'A-3'), ...OTHER_COVERAGE });
+  await plan(clinic, first);
+  await clinic.store.db
+    .updateTable('appointments')
+    .set({ content: '{', plan_due_at: 1 })
+    .where('source_id', '=', 'A-3')
+    .execute();
+  await goOn(clinic);
+  const ledger = await clinic.service.ledger();
+  expect(ledger.map(({ request }) => request.member_id).toSorted()).toEqual(['ACTIVE0', 'ACTIVE6']);
+});
