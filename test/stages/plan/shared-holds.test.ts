@@ -246,7 +246,7 @@ test('the number of an answered call releases no other visit that is away', asyn
   expect(await labelsOf(clinic)).toEqual(['A-1']);
 });
 
-test('a lost call that a held visit took is made for the other visit again (G2)', async () => {
+test('a lost call that a held visit took is made for the other visit again', async () => {
   const clinic = await install();
   await clinic.planNow();
   const [first, second] = [visit(clinic, 'A-1'), visit(clinic, 'A-2')];
@@ -288,7 +288,7 @@ test('a planned call is made for the other visit when that is back (G2)', async 
   expect(await labelsOf(clinic)).toHaveLength(1);
 });
 
-test('a hold for one coverage keeps no call for another that a damaged visit shares', async () => {
+test('a hold for one coverage stops no call for another with a damaged visit', async () => {
   const clinic = await install();
   await clinic.planNow();
   const two = { coverages: [COVERAGES[0]!, aCoverage({ member_id: 'ACTIVE6' })] };

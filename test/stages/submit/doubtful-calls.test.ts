@@ -310,3 +310,34 @@ test('the entry ends if one of two doubtful calls serves before ours is made', a
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
   expect(await clinic.attention()).toEqual([]);
 });
+
+test('while a call waits for the office, the next step comes within a minute', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  const begun_at = clinic.now();
+  const { did, next_at } = await clinic.submitNow();
+  expect(did).toBe(0);
+  expect(next_at! - begun_at).toBeGreaterThan(MINUTE_MS / 2);
+  expect(next_at! - begun_at).toBeLessThanOrEqual(MINUTE_MS);
+});
+
+test('the entry says how to answer while eligd waits, and then whom to ask', async () => {
+  const clinic = await install();
+  await haveNamelessCall(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  const entry = async () => (await openAttention(clinic.store.db))[0];
+  expect((await entry())?.what).toContain('holds a call that may be');
+  expect((await entry())?.next).toContain('"eligd done"');
+  clinic.pass(2 * SETTLE_MS + 1_000);
+  await clinic.submitNow();
+  expect((await entry())?.next).toContain('not to charge for both');
+});
+
+test('without a settle time, the office hears of a doubtful call beside ours', async () => {
+  const clinic = await install({ settings: { settle_ms: 0 } });
+  await haveNamelessCall(clinic);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  expect(await labelsOf(clinic)).toEqual(['OLD', 'A-1']);
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+});

@@ -1,4 +1,4 @@
-/** When a process relies on a comparison of the service's list, and when it reads the list again. */
+/** When a process relies on a comparison of the list, and when it reads the list again. */
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
@@ -26,7 +26,7 @@ test('a list that was read while the clock was ahead is read again', async () =>
   expect(await isWanted(clinic)).toBe(true);
 });
 
-test('while the service is down, a process with an earlier comparison asks once a minute', async () => {
+test('while the service is down, a new process asks it once a minute', async () => {
   const clinic = await install();
   const began_at = clinic.now();
   clinic.env.boot = () => ({ id: 'boot', awake_ms: clinic.now() - began_at });

@@ -5,6 +5,7 @@
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
+import { MINUTE_MS } from '../../../src/domain/time.ts';
 import { realClock } from '../../../src/ops/env.ts';
 import type { SubmitDeps } from '../../../src/stages/submit/index.ts';
 import { halt } from '../../../src/store/calls/halts.ts';
@@ -121,6 +122,8 @@ test('the first polls of a batch are seconds apart and not spread over hours', a
   while ((await clinic.submitNow()).did > 0);
   const polls = (await clinic.inquiries()).slice(1, 11).map(({ poll_at }) => poll_at ?? 0);
   // The first and the last are read within a minute, which shows if the order is right.
+  const soon = polls.map((at) => at <= clinic.now() + MINUTE_MS);
+  expect(soon).toEqual([true, ...Array.from({ length: 8 }, () => false), true]);
   const apart = polls.slice(2, -1).map((at, index) => at - polls[index + 1]!);
   for (const ms of apart) expect(ms).toBeGreaterThanOrEqual(1_000);
   for (const ms of apart) expect(ms).toBeLessThanOrEqual(20_000);
@@ -206,4 +209,23 @@ test('a visit that a message cancels meanwhile is not claimed', async () => {
   };
   while ((await clinic.submitNow()).did > 0);
   expect(await clinic.states()).toEqual({ open: VISITS - 1, planned: 1 });
+});
+
+test('a call of another specialty that comes due meanwhile gets its turn', async () => {
+  const clinic = await planned(BULK, async (_, count) => {
+    if (count !== 2) return;
+    const coverages = [aCoverage({ member_id: 'M1' })];
+    await clinic.read(clinic.visit('2000', { specialty: 'medical', coverages }));
+    await clinic.planNow();
+  });
+  await clinic.submitNow();
+  expect(await clinic.states()).toEqual({ open: 20, planned: 21 });
+});
+
+test('after a lost reply, each batch is a step, so that lookups get their turn', async () => {
+  const clinic = await planned(BULK);
+  await clinic.service.fault({ method: 'POST', times: 1, when: 'before', action: 'reset' });
+  await clinic.submitNow();
+  await clinic.submitNow();
+  expect(await clinic.states()).toEqual({ uncertain: 10, open: 10, planned: 20 });
 });

@@ -135,6 +135,25 @@ test.each<[string, Lists, Other?]>([
   expect(await lookForLost(lists, other)).toEqual(['A-1']);
 });
 
+const endsAfter = (total_count: number): Lists => ({
+  of_label: NO_LABELS,
+  whole: { is_end_proven: false, total_count },
+});
+
+test.each([4, 17, 105])(
+  'absence is proven by a list of %i: no service cuts it there',
+  async (n) => {
+    expect(await lookForLost(endsAfter(n))).toEqual(['A-1', 'A-1']);
+  },
+);
+
+test.each([15, 16, 150])(
+  'nothing is proven by a list of %i: it may be cut there (G1)',
+  async (n) => {
+    expect(await lookForLost(endsAfter(n))).toEqual(['A-1']);
+  },
+);
+
 test('nothing is proven if the list of the label leaves out another call of it', async () => {
   const clinic = await install();
   await clinic.submitNow();

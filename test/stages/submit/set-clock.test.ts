@@ -1,11 +1,12 @@
 /** The clock is set back while eligd runs. */
 import { expect, test } from 'vitest';
-import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { realClock } from '../../../src/ops/env.ts';
 import { newSubmitMemory, recoverInterrupted } from '../../../src/stages/submit/index.ts';
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
+import { type Installation, install, SETTLE_MS, send } from '../installation.ts';
 import { failLabels, minutesPass } from './cut-lists.ts';
 import { labelsOf, loseAndHide, refuseCreates, twin } from './lost-calls.ts';
 
@@ -193,4 +194,69 @@ test('what a new payer map changes by a clock ahead is planned at once', async (
   await clinic.planNow();
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['A-1']);
+});
+
+test('a clock that is always an hour ahead delays no lookup at a start (G2)', async () => {
+  const clinic = await install();
+  clinic.submit.clockSkew = () => HOUR_MS;
+  await clinic.submitNow();
+  await loseAndHide(clinic, 1);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  const lookupAt = async () => (await clinic.inquiries())[0]!.lookup_at;
+  const planned_at = await lookupAt();
+  expect(planned_at).not.toBeNull();
+  clinic.pass(MINUTE_MS);
+  clinic.submit.memory = newSubmitMemory();
+  // Nothing has been heard of the service yet.
+  clinic.submit.clockSkew = () => null;
+  await recoverInterrupted(clinic.submit);
+  await clinic.submitNow();
+  expect(await lookupAt()).toBe(planned_at);
+  clinic.submit.clockSkew = () => HOUR_MS;
+  await clinic.submitNow();
+  expect(await lookupAt()).toBe(planned_at);
+});
+
+test('a call put off by a clock ahead leaves soon although nothing answers yet (G2)', async () => {
+  const clinic = await install();
+  await clinic.submitNow();
+  clinic.pass(DAY_MS);
+  refuseCreates(clinic, 1);
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
+  clinic.pass(-DAY_MS);
+  clinic.submit.memory = newSubmitMemory();
+  clinic.submit.clockSkew = () => null;
+  clinic.client.list = async () => UNAVAILABLE;
+  await clinic.submitNow();
+  const [row] = await clinic.inquiries();
+  expect(row!.due_at - clinic.now()).toBeLessThan(HOUR_MS);
+});
+
+test('a lookup is not due because the clock was wrong when the reply was lost (G1)', async () => {
+  const clinic = await install({ settings: { concurrency: 1 } });
+  await clinic.submitNow();
+  letClockBeSet(clinic);
+  await clinic.read(
+    clinic.visit('A-1', { ...twin('Ada'), coverages: [aCoverage({ member_id: 'W1' })] }),
+    clinic.visit('A-2', { ...twin('Ben'), coverages: [aCoverage({ member_id: 'W2' })] }),
+  );
+  await clinic.planNow();
+  const { create } = clinic.client;
+  let count = 0;
+  clinic.client.create = async (...given) => {
+    count += 1;
+    if (count === 1) {
+      clinic.pass(-HOUR_MS);
+      const failure = { cause: 'closed', status: null, retry_after_ms: null } as const;
+      return { ok: false, failure: { class: 'ambiguous', accepted: false, ...failure } } as never;
+    }
+    while ((await clinic.inquiries()).every(({ state }) => state !== 'uncertain'))
+      await realClock.sleep(5);
+    clinic.pass(HOUR_MS);
+    return await create(...given);
+  };
+  await clinic.submitNow();
+  const row = (await clinic.inquiries()).find(({ state }) => state === 'uncertain');
+  expect(row!.lookup_at! - clinic.now()).toBeGreaterThan(SETTLE_MS - MINUTE_MS);
+  expect(row!.absence_at! - clinic.now()).toBeGreaterThan(SETTLE_MS - MINUTE_MS);
 });
