@@ -55,9 +55,12 @@ export type Question = {
   calling?: Calling | null;
 };
 
-/** `unseen`: IDs that no list had shown. `compared_at`: since when they may be strangers'. */
+/**
+ * `unseen`: IDs that no list had shown. `compared_at`: since when they may be strangers'.
+ * `is_released`: the office has resumed submission since the last comparison.
+ */
 type Comparison = Pick<Account, 'is_whole' | 'sought'> &
-  Pick<Clock, 'compared_at'> & { unseen: ReadonlySet<string> };
+  Pick<Clock, 'compared_at'> & { unseen: ReadonlySet<string>; is_released: boolean };
 
 type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
 
@@ -94,7 +97,9 @@ export async function attributeCalls(
   let strangers = 0;
   for (const each of account.listed) {
     const verdict = verdicts.get(each.service_id);
-    if (verdict?.is === 'stranger') strangers += 1;
+    // One without a time may be from before the release: the office knows of it.
+    const is_known = each.created_at === null && question.comparison?.is_released === true;
+    if (verdict?.is === 'stranger' && !is_known) strangers += 1;
     if (verdict?.is === 'doubtful') doubtful.push(each.service_id);
     const row = verdict !== undefined && 'inquiry' in verdict ? rows.get(verdict.inquiry) : null;
     if (verdict?.is === 'unneeded' && row != null && each.is_new)

@@ -73,14 +73,14 @@ export type SubmitSettings = {
  * the comparison by this machine's clock; null: a process that started with nothing to send has not
  * compared the list, and treats unknown inquiries as new from its start on. `service_at`: the same
  * time by the service's clock; null when unknown. `is_due`: the list must be compared again.
- * `resumed`: how often submission had been resumed by then.
+ * `releases`: how often the office had resumed submission by then.
  */
 export type Reconciled = {
   at: number | null;
   service_at: number | null;
   is_due: boolean;
   hides_calls: boolean;
-  resumed: number;
+  releases: number | null;
 };
 
 /** `since`: of the first failure in a row. `cause`: of the last one. */

@@ -41,7 +41,7 @@ const KEPT = z.object({
   awake_ms: z.number(),
   service_at: z.number(),
   hides_calls: z.boolean(),
-  resumed: z.number().default(0),
+  releases: z.number().nullable().default(0),
 });
 
 type Kept = z.infer<typeof KEPT>;
@@ -193,14 +193,14 @@ function isRecent(deps: SubmitDeps, noted: { updated_at: number }): boolean {
 export async function keepComparison(
   deps: SubmitDeps,
   specialty: Specialty,
-  { at, service_at, hides_calls, resumed }: Reconciled & { at: number },
+  { at, service_at, hides_calls, releases }: Reconciled & { at: number },
 ): Promise<void> {
   const { store, env } = deps;
   const boot = env.boot?.() ?? null;
   if (boot === null || service_at === null) return;
   // `at` is when the list was asked for, and the machine was awake since.
   const awake_ms = boot.awake_ms - (env.clock.now() - at);
-  const kept = { boot_id: boot.id, awake_ms, service_at, hides_calls, resumed };
+  const kept = { boot_id: boot.id, awake_ms, service_at, hides_calls, releases };
   await store.write((tx) => writeLearned(tx, nameOf(specialty), JSON.stringify(kept), at));
 }
 
@@ -227,7 +227,7 @@ export async function earlierComparison(
     service_at: kept.service_at,
     is_due: false,
     hides_calls: kept.hides_calls,
-    resumed: kept.resumed,
+    releases: kept.releases,
   };
 }
 

@@ -9,13 +9,7 @@ import {
 } from '../../store/bookkeeping/learned-settings.ts';
 import { absentCalls } from '../../store/calls/absent-calls.ts';
 import { callsOf, IDS_PER_STATEMENT, type SeenInquiry } from '../../store/calls/calls.ts';
-import {
-  currentHalts,
-  endHalt,
-  halt,
-  resumedCount,
-  strangersKnownAt,
-} from '../../store/calls/halts.ts';
+import { currentHalts, endHalt, halt, releaseCount, releasedAt } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import { noteSeen } from '../../store/calls/listed-calls.ts';
 import type { Db } from '../../store/engine/database.ts';
@@ -44,13 +38,13 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
   const last = await lastComparison(deps, specialty);
   const at = last?.at ?? null;
   const started_at = env.clock.now();
-  const resumed = await resumedCount(store.db);
+  const releases = await releaseCount(store.db);
   const is_known =
     at !== null &&
     last?.is_due === false &&
     at > started_at - DAY_MS &&
     // While submission was stopped, others may have made the calls (G1).
-    last.resumed === resumed;
+    last.releases === releases;
   if (is_known) return true;
   if (mustWait(memory, specialty, started_at)) return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
@@ -81,7 +75,7 @@ export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): 
     at: started_at,
     service_at: skew_ms === null ? null : started_at - skew_ms,
     is_due: false,
-    resumed,
+    releases,
     // No end of a list proves anything about calls that an older database lacks.
     hides_calls:
       (await lossNotedAt(store.db, deps)) !== null ||
@@ -123,7 +117,7 @@ export function beginWithoutComparison(deps: SubmitDeps, specialty: Specialty): 
   // The comparison subtracts the difference of the clocks once. Calls that a database made shortly
   // before an older copy replaced it must not look like those of another installation.
   const service_at = deps.env.clock.now() - skew_ms + 2 * CLOCKS_DIFFER_MS;
-  const begun = { at: null, service_at, is_due: false, resumed: 0, hides_calls: true };
+  const begun = { at: null, service_at, is_due: false, releases: null, hides_calls: true };
   deps.memory.reconciled.set(specialty, begun);
   return true;
 }
@@ -195,6 +189,7 @@ export async function compare(
     sought: is_whole ? await soughtCalls(context) : [],
     is_whole,
     compared_at,
+    is_released: last?.releases != null && last.releases !== (await releaseCount(tx)),
   };
   let strangers = 0;
   for (const match_keys of relatedKeys([...fresh, ...completed]))
@@ -249,7 +244,7 @@ async function judgedSince(
   let since = service_at ?? Number.NEGATIVE_INFINITY;
   // Attribution takes this difference off once. The whole list may have hidden what is as old.
   if (!is_whole) since += 2 * CLOCKS_DIFFER_MS;
-  const released_at = await strangersKnownAt(tx, deps.env.clock.now());
+  const released_at = await releasedAt(tx, deps.env.clock.now());
   if (released_at !== null)
     since = Math.max(since, released_at - (deps.clockSkew() ?? 0) + CLOCKS_DIFFER_MS);
   const noted_at = await lossNotedAt(tx, deps);

@@ -10,7 +10,7 @@ import { isWatchingForOlderCalls } from '../../store/bookkeeping/new-database.ts
 import { leftToSpend } from '../../store/calls/budget.ts';
 import { intendCalls, withCalls } from '../../store/calls/calls.ts';
 import { waitingToSend } from '../../store/calls/due-inquiries.ts';
-import { currentHalts, resumedCount } from '../../store/calls/halts.ts';
+import { currentHalts, releaseCount } from '../../store/calls/halts.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -152,7 +152,7 @@ async function claimAfterReading(
   const work = async (tx: Tx) => {
     const compared = deps.memory.reconciled.get(options.specialty);
     // Submission was resumed during this step: the next one compares the list first (G1).
-    if (compared?.resumed !== (await resumedCount(tx))) return NOTHING;
+    if (compared?.releases !== (await releaseCount(tx))) return NOTHING;
     if (checked !== 'next') return await claim(tx, deps, options, checked);
     const context = { tx, deps, now: deps.env.clock.now() };
     return (await mayClaimNext(context, options)) ? await claim(tx, deps, options, null) : NOTHING;

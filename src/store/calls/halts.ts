@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Attention } from '../../domain/attention.ts';
 import { raiseAttention, resolveAttention } from '../bookkeeping/attention.ts';
-import { forgetLearned, readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
+import { readLearned, writeLearned } from '../bookkeeping/learned-settings.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { prepared } from '../engine/prepared.ts';
 
@@ -76,9 +76,9 @@ export async function halt(
 export async function endHalt(tx: Tx, reason: HaltReason, now: number): Promise<boolean> {
   if ((await END(tx, { reason })).length === 0) return false;
   await resolveAttention(tx, subjectOf(reason), now);
-  await writeLearned(tx, RESUMED, String((await resumedCount(tx)) + 1), now);
-  // If the service accepts our calls again, the office has not said that nobody else makes any.
-  if (reason !== 'account') await writeLearned(tx, STRANGERS_KNOWN, '', now);
+  // The service ends that one: the office has not said that nobody else calls.
+  if (reason !== 'account')
+    await writeLearned(tx, RELEASED, String((await releaseCount(tx)) + 1), now);
   return true;
 }
 
@@ -86,23 +86,21 @@ const END = prepared<{ reason: HaltReason }>()((tx, place) =>
   tx.deleteFrom('halts').where('reason', '=', place('reason')).returning('reason'),
 );
 
-const RESUMED = 'submission_resumed_count';
-
-/** Returns how often submission was resumed. Until then, others may have made the calls. */
-export async function resumedCount(db: Db | Tx): Promise<number> {
-  return Number((await readLearned(db, RESUMED))?.value ?? 0);
-}
-
-const STRANGERS_KNOWN = 'strangers_known';
+const RELEASED = 'submission_releases';
 
 /**
- * Returns until when the operator knows of others' inquiries, by this machine's clock. Null: of
- * none, or the clock was ahead.
+ * Returns how often the office has resumed submission. Until then, others may have made the calls,
+ * and the office knows of all inquiries that others have created on the account.
  */
-export async function strangersKnownAt(tx: Tx, now: number): Promise<number | null> {
-  const known_at = (await readLearned(tx, STRANGERS_KNOWN))?.updated_at ?? null;
-  if (known_at === null || known_at <= now) return known_at;
-  // It would count from that time on, and hide what others create until then.
-  await forgetLearned(tx, STRANGERS_KNOWN);
-  return null;
+export async function releaseCount(db: Db | Tx): Promise<number> {
+  return Number((await readLearned(db, RELEASED))?.value ?? 0);
+}
+
+/** Returns when the office has last resumed submission, by this machine's clock; null: never. */
+export async function releasedAt(tx: Tx, now: number): Promise<number | null> {
+  const last = await readLearned(tx, RELEASED);
+  if (last === null || last.updated_at <= now) return last?.updated_at ?? null;
+  // The clock was ahead. That time would hide what others create until then.
+  await writeLearned(tx, RELEASED, last.value, now);
+  return now;
 }

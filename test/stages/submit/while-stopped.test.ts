@@ -6,7 +6,16 @@ import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
 import { releaseSubmission } from '../../../src/store/bookkeeping/operator.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
-import { about, advance, haltsOf, labelsOf, loseCreates, TWINS, twin } from './lost-calls.ts';
+import {
+  about,
+  advance,
+  haltsOf,
+  labelsOf,
+  loseCreates,
+  TWINS,
+  twin,
+  withholdTimes,
+} from './lost-calls.ts';
 
 /** Another installation, which has other labels, calls for the visit with this member ID. */
 const callElsewhere = ({ service }: Installation, member_id: string) =>
@@ -152,4 +161,28 @@ test('what another installation called serves if the release comes during a look
   for (let step = 0; step < 3; step += 1) await clinic.submitNow();
   expect(await haltsOf(clinic)).toEqual([]);
   expect(await labelsOf(clinic)).toEqual(['B-1', 'other:C-1', 'other:C-2']);
+});
+
+test('without times in the list, one release is enough', async () => {
+  const clinic = await install();
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  withholdTimes(clinic);
+  await reconcile(clinic);
+  await passMinutes(clinic, 60);
+  await callElsewhere(clinic, 'C-1');
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
+  await passMinutes(clinic, 12);
+  await callElsewhere(clinic, 'C-2');
+  await passMinutes(clinic, 30);
+  await release(clinic);
+  await passMinutes(clinic, 5);
+  await read(clinic, 'C-2');
+  await clinic.submitNow();
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'other:C-1', 'other:C-2']);
+  await passMinutes(clinic, 60);
+  await callElsewhere(clinic, 'C-3');
+  await reconcile(clinic);
+  expect(await haltsOf(clinic)).toEqual(['foreign']);
 });
