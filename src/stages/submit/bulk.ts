@@ -101,7 +101,8 @@ export async function learnFromBulk(
       await forgetLearned(tx, names.shape);
       await giveUpBulk(context, specialty);
     } else {
-      const shape = bulk.kind === 'array' ? 'object' : 'array';
+      // The first one was an array.
+      const shape = 'object';
       await writeLearned(tx, names.shape, shape, now);
       tx.after(() => env.log('bulk_learned', { specialty, shape }));
     }

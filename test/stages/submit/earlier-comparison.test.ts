@@ -1,22 +1,12 @@
 /** When a process relies on a comparison of the list, and when it reads the list again. */
 import { expect, test } from 'vitest';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { ensureReconciled, isListWanted } from '../../../src/stages/submit/index.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import { about } from './lost-calls.ts';
 
 const isWanted = ({ submit }: Installation) => isListWanted(submit, 'dental');
-
-test('a process with nothing to do reads the list once a day', async () => {
-  const clinic = await install();
-  expect(await isWanted(clinic)).toBe(true);
-  await ensureReconciled(clinic.submit, 'dental');
-  clinic.pass(DAY_MS - MINUTE_MS);
-  expect(await isWanted(clinic)).toBe(false);
-  clinic.pass(MINUTE_MS);
-  expect(await isWanted(clinic)).toBe(true);
-});
 
 test('a list that was read while the clock was ahead is read again', async () => {
   const clinic = await install();

@@ -174,3 +174,30 @@ test('a call that the office decides is sought only in the list of its specialty
   await checkUndecidable(clinic.submit, 'dental', new AbortController().signal);
   expect(queried).toEqual(['A-1']);
 });
+
+test('two labels that fail with another between them delay no further one (G7)', async () => {
+  const clinic = await install();
+  failLabels(clinic, ['V-0', 'V-2'], 500);
+  await readVisits(clinic, labelsOfVisits(4));
+  while ((await clinic.submitNow()).did > 0);
+  expect(await labelsOf(clinic)).toEqual(['V-1', 'V-3']);
+});
+
+test('the entry about a label ends once its query works, even if the call must wait', async () => {
+  const terms = { per_inquiry_cents: 1000, per_code_cents: 0, urgent_factor: 1, free_outcomes: [] };
+  const limits = { ...NO_BUDGET.limits, dollars_per_day: 15 };
+  const budget = { limits, prices: { termsFor: () => terms } };
+  const clinic = await install({ settings: { budget } });
+  const labels = ['V-0'];
+  failLabels(clinic, labels, 403);
+  await readVisits(clinic, labelsOfVisits(2));
+  while ((await clinic.submitNow()).did > 0);
+  expect(await labelsOf(clinic)).toEqual(['V-1']);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  labels.pop();
+  clinic.pass(HOUR_MS);
+  await clinic.submitNow();
+  // $5 are left for a call of $10.
+  expect(await labelsOf(clinic)).toEqual(['V-1']);
+  expect(await clinic.attention()).toEqual([]);
+});
