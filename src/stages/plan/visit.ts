@@ -30,7 +30,7 @@ import {
   inquiriesOf,
   setCoverageRank,
 } from '../../store/calls/links.ts';
-import { setPlanDue } from '../../store/calls/plan-due.ts';
+import { planAgain, setPlanDue } from '../../store/calls/plan-due.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { deliverRecord, followCoverages } from './answers.ts';
 import { inquiryFor } from './coverage.ts';
@@ -94,6 +94,13 @@ export async function doNotAsk(
   }
   await closeAppointment(tx, appointment.id, decision.reason, now);
   await reviseAll(context, appointment);
+  // The visit that replaces this one takes its holds.
+  const kept = await keptHolds(tx, appointment.id);
+  if (kept.length > 0)
+    await planAgain(
+      tx,
+      kept.map(({ id }) => id),
+    );
 }
 
 function isLongOver({ starts_at }: AppointmentRow, { facts }: PlanContext): boolean {

@@ -307,3 +307,12 @@ test('a hold for one coverage stops no call for another with a damaged visit', a
   const ledger = await clinic.service.ledger();
   expect(ledger.map(({ request }) => request.member_id).toSorted()).toEqual(['ACTIVE0', 'ACTIVE6']);
 });
+
+test('a visit takes the hold of the one that it replaces, if that is canceled later', async () => {
+  const { clinic, first, second } = await installShared();
+  await plan(clinic, { ...visit(clinic, 'A-3'), replaces: 'A-1' });
+  await plan(clinic, { ...first, ...CANCELED });
+  await plan(clinic, { ...second, ...CANCELED });
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+});
