@@ -137,3 +137,24 @@ test('the page offers no release once the call was made for the other visit', as
   await clinic.planNow();
   expect(await pageOf(clinic, 1)).not.toContain('/release');
 });
+
+test('the page of a lost call that only held visits need says that it stays held', async () => {
+  const { clinic, leave } = await installShared();
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  expect((await said(clinic, 1)).why).not.toContain('on hold');
+  await leave();
+  expect((await said(clinic, 1)).why).toContain('stays on hold');
+});
+
+test('the page of a held visit says so although the call’s other visit is damaged', async () => {
+  const { clinic } = await installShared();
+  await clinic.store.db
+    .updateTable('appointments')
+    .set({ content: '{', plan_due_at: 1 })
+    .where('source_id', '=', 'A-2')
+    .execute();
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  expect((await said(clinic, 1)).why).toMatch(/^On hold/);
+});

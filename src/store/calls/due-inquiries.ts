@@ -24,16 +24,16 @@ export async function dueForSubmission(
 }
 
 /**
- * An open visit or claim that the inquiry serves, that was planned with success, and that keeps no
- * hold for it.
+ * Whether the inquiry, a row of `inquiries` under this name, serves an open visit or claim that was
+ * planned with success and keeps no hold for it.
  */
-const NEEDING = sql`(
+export const isNeeded = (inquiries: string) => sql<number>`exists(
   select other.id from inquiry_appointments as of_other
     join appointments as other on other.id = of_other.appointment
-    where of_other.inquiry = inquiries.id and other.closed_reason is null
+    where of_other.inquiry = ${sql.ref(`${inquiries}.id`)} and other.closed_reason is null
       and other.plan_wait is distinct from 'planning_failed'
       and not exists (select 1 from kept_holds as k
-        where k.appointment = other.id and k.inquiry = inquiries.id))`;
+        where k.appointment = other.id and k.inquiry = ${sql.ref(`${inquiries}.id`)}))`;
 
 const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit: number) =>
   db
@@ -56,7 +56,7 @@ const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit:
                 appointment('appointments.plan_due_at', '<=', place('now')),
                 appointment.and([
                   appointment('appointments.plan_wait', '=', sql.lit('planning_failed')),
-                  appointment.not(appointment.exists(NEEDING)),
+                  sql<boolean>`not ${isNeeded('inquiries')}`,
                 ]),
               ]),
             ),

@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import type { CurrentInquiry, OpenEntry, Progress } from '../../domain/explanation.ts';
 import type { DeliveryRow } from '../answers/deliveries.ts';
+import { isNeeded } from '../calls/due-inquiries.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { keepingHolds } from '../calls/kept-holds.ts';
 import type { Db } from '../engine/database.ts';
@@ -69,6 +70,7 @@ async function currentInquiries(
       'i.was_accepted',
       'i.overdue_since',
       'i.reason',
+      isNeeded('i').as('is_needed'),
       exists(
         selectFrom('unread_messages')
           .select('id')
