@@ -65,3 +65,12 @@ test('the NPI that the service wanted is not sent once the office says never', a
   await send(clinic, clinic.visit('A-1'));
   expect((await clinic.service.ledger())[0]?.request).not.toHaveProperty('npi');
 });
+
+test('an office that sends no NPI is refused once by a service that wants one', async () => {
+  const clinic = await install({ settings: { send_npi: 'never' } });
+  const requests = requireField(clinic, 'npi');
+  await send(clinic, clinic.visit('A-1'));
+  await settle(clinic);
+  expect(requests).toHaveLength(1);
+  expect(await clinic.attention()).toEqual(['refused']);
+});

@@ -229,3 +229,13 @@ test('after a lost reply, each batch is a step, so that lookups get their turn',
   await clinic.submitNow();
   expect(await clinic.states()).toEqual({ uncertain: 10, open: 10, planned: 20 });
 });
+
+test('single: one lost reply ends the step, and the rest is sent at once', async () => {
+  const clinic = await planned(MODES[1]);
+  const fault = { method: 'POST', skip: 1, times: 1, when: 'before', action: 'reset' } as const;
+  await clinic.service.fault(fault);
+  expect((await clinic.submitNow()).did).toBe(20);
+  expect(await clinic.states()).toEqual({ open: 19, uncertain: 1, planned: 20 });
+  while ((await clinic.submitNow()).did > 0);
+  expect(await clinic.states()).toEqual({ open: 39, uncertain: 1 });
+});

@@ -6,7 +6,7 @@ import { payerKey } from '../../../src/domain/turnaround.ts';
 import { setPayerSilence } from '../../../src/store/calls/payer-silence.ts';
 import { aCoverage, NO_BUDGET } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
-import { about, labelsOf, twin } from './lost-calls.ts';
+import { about, advance, labelsOf, twin } from './lost-calls.ts';
 
 test('a call that the budget holds back does not use up the try at a payer (G2)', async () => {
   const terms = { per_inquiry_cents: 1000, per_code_cents: 0, urgent_factor: 1, free_outcomes: [] };
@@ -68,6 +68,9 @@ test('a call about a claim waits for its payer without an entry: no visit is clo
   const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
   await clinic.readClaims({ ...claim(1), date_of_service });
   await clinic.planNow();
+  // The answer is wanted within a day.
+  await advance(clinic, 9 * DAY_MS);
+  expect((await clinic.inquiries())[0]!.visit_at - clinic.now()).toBeLessThan(DAY_MS);
   await silence(clinic);
   await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual([]);

@@ -114,7 +114,7 @@ test('after a rejected login, no further create is tried: some lock an account',
   expect(await statesOf(clinic)).toEqual({ planned: 5 });
 });
 
-/** Counts the logins that eligd begins anew. */
+/** Counts the logins that eligd begins again. */
 function countLogins({ client }: Installation): () => number {
   const { forgetToken } = client;
   let logins = 0;
