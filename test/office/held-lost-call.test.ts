@@ -9,7 +9,7 @@ import { hold, release, retry } from '../../src/store/bookkeeping/operator.ts';
 import { listAppointments } from '../../src/store/views/listed-appointments.ts';
 import { withProgress } from '../../src/store/views/progress.ts';
 import { type Installation, install, send } from '../stages/installation.ts';
-import { FIRST, holdFirst, installShared, plan } from '../stages/plan/shared-visits.ts';
+import { damage, FIRST, holdFirst, installShared, plan } from '../stages/plan/shared-visits.ts';
 import { labelsOf, lookUp, loseCreates } from '../stages/submit/lost-calls.ts';
 import { ends, finish, goOn, merge, OTHER_ADA, vanish, visit } from '../stages/submit/merges.ts';
 
@@ -149,11 +149,7 @@ test('the page of a lost call that only held visits need says that it stays held
 
 test('the page of a held visit says so although the call’s other visit is damaged', async () => {
   const { clinic } = await installShared();
-  await clinic.store.db
-    .updateTable('appointments')
-    .set({ content: '{', plan_due_at: 1 })
-    .where('source_id', '=', 'A-2')
-    .execute();
+  await damage(clinic, 'A-2');
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
   expect((await said(clinic, 1)).why).toMatch(/^On hold/);

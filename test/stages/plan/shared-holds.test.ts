@@ -6,7 +6,7 @@ import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates, refuseNextCall } from '../submit/lost-calls.ts';
 import { ADA, COVERAGES, finish, goOn, pass, vanish, visit } from '../submit/merges.ts';
-import { CANCELED, FIRST, holdFirst, installShared, plan } from './shared-visits.ts';
+import { CANCELED, damage, FIRST, holdFirst, installShared, plan } from './shared-visits.ts';
 
 const releaseFirst = ({ store, now }: Installation) =>
   store.write((tx) => release(tx, FIRST, now()));
@@ -205,11 +205,7 @@ test('a held visit stays on hold if the lost call proves absent while it is away
 
 test('the call is not made for the held visit alone while the other one is damaged', async () => {
   const { clinic } = await installShared();
-  await clinic.store.db
-    .updateTable('appointments')
-    .set({ content: '{', plan_due_at: 1 })
-    .where('source_id', '=', 'A-2')
-    .execute();
+  await damage(clinic, 'A-2');
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
   expect(await clinic.attention()).toEqual(['planning_failed']);
@@ -298,11 +294,7 @@ test('a hold for one coverage stops no call for another with a damaged visit', a
   await plan(clinic, { ...first, ...CANCELED });
   await plan(clinic, visit(clinic, 'A-2'), { ...visit(clinic, 'A-3'), ...OTHER_COVERAGE });
   await plan(clinic, first);
-  await clinic.store.db
-    .updateTable('appointments')
-    .set({ content: '{', plan_due_at: 1 })
-    .where('source_id', '=', 'A-3')
-    .execute();
+  await damage(clinic, 'A-3');
   await goOn(clinic);
   const ledger = await clinic.service.ledger();
   expect(ledger.map(({ request }) => request.member_id).toSorted()).toEqual(['ACTIVE0', 'ACTIVE6']);

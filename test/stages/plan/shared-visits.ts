@@ -30,3 +30,12 @@ export async function installShared() {
   await plan(clinic, first);
   return { clinic, first, second, leave: () => plan(clinic, { ...second, ...CANCELED }) };
 }
+
+/** The stored text of the visit is damaged, and planning is to read it. */
+export async function damage({ store }: Installation, label: string): Promise<void> {
+  await store.db
+    .updateTable('appointments')
+    .set({ content: '{', plan_due_at: 1 })
+    .where('source_id', '=', label)
+    .execute();
+}
