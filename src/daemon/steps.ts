@@ -30,7 +30,7 @@ export async function contactService(parts: Parts): Promise<boolean> {
   await recoverInterrupted(submit);
   const is_wanted = await isListWanted(submit, specialty);
   const is_there = !is_wanted && (await client.getSubscription({ priority: 'send' })).ok;
-  if (is_there && beginWithoutComparison(submit, specialty)) return true;
+  if (is_there && (await beginWithoutComparison(submit, specialty))) return true;
   if (await ensureReconciled(submit, specialty)) return true;
   await forgetReconciled(store, specialty);
   return false;

@@ -43,7 +43,10 @@ export type CurrentInquiry = {
   was_accepted: number | null;
   overdue_since: number | null;
   reason: string | null;
-  /** 0: every open visit or claim that it serves keeps a hold for it, or could not be planned. */
+  /**
+   * 0: every open visit or claim that it serves keeps a hold for it, has vanished, or could not be
+   * planned.
+   */
   is_needed: number;
   /** 1: its connector has messages that are not read yet, and it is not sent before that. */
   has_unread: number;

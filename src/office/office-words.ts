@@ -11,7 +11,7 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\bRun "eligd retry[^"]*"(?: with the ID of the appointment)?/g, 'Choose “Try again now”'],
   [/\brun "eligd retry[^"]*"(?: with the ID of the appointment)?/g, RETRY],
   [/ with "eligd ask [^"]*"/g, ' here'],
-  [/On hold \(eligd hold\)/g, 'On hold'],
+  [/\b([Oo]n hold) \(eligd hold\)/g, '$1'],
   [/ \("eligd (?:hold|done)"\)/g, ''],
   [/\bRun "eligd release" to resume/g, 'Choose “Release the call” to resume'],
   [/until "eligd release"/g, 'until you choose “Release the call”'],

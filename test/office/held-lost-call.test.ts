@@ -154,3 +154,16 @@ test('the page of a held visit says so although the call’s other visit is dama
   expect(await labelsOf(clinic)).toEqual([]);
   expect((await said(clinic, 1)).why).toMatch(/^On hold/);
 });
+
+test('it also says so if the other visit of the lost call has vanished', async () => {
+  const { clinic } = await installShared();
+  await loseCreates(clinic, 1, 'before');
+  await clinic.submitNow();
+  await vanish(clinic, 'A-2');
+  expect((await said(clinic, 1)).why).toContain('stays on hold');
+  for (let time = 0; time < 2; time += 1) {
+    await lookUp(clinic);
+    await goOn(clinic);
+  }
+  expect(await labelsOf(clinic)).toEqual([]);
+});

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { notAskedAbout, refuseAsking } from '../../src/domain/ask-again.ts';
 import { CLOSED_WORDS, holdWords, waitWords } from '../../src/domain/explanation.ts';
+import { KEPT_HOLD } from '../../src/domain/inquiry.ts';
 import { holdInquiry, OPERATOR_HOLD, retryInquiry } from '../../src/domain/operator.ts';
 import { INQUIRY_STATES } from '../../src/domain/states.ts';
 import { moneyWords, officeWords } from '../../src/office/office-words.ts';
@@ -19,6 +20,7 @@ test('no sentence about a visit sends a user of the page to a terminal', () => {
     ]),
     notAskedAbout(['D2740'], '9001').next,
     holdWords(OPERATOR_HOLD),
+    holdWords(KEPT_HOLD),
     waitWords('claim_too_young'),
     ...Object.values(CLOSED_WORDS),
     'Ask the calling service to correct its answer, then run "eligd retry" with the ID of the ' +

@@ -80,7 +80,7 @@ export type Reconciled = {
   service_at: number | null;
   is_due: boolean;
   hides_calls: boolean;
-  releases: number | null;
+  releases: number;
 };
 
 /** `since`: of the first failure in a row. `cause`: of the last one. */

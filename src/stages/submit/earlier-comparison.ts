@@ -41,7 +41,8 @@ const KEPT = z.object({
   awake_ms: z.number(),
   service_at: z.number(),
   hides_calls: z.boolean(),
-  releases: z.number().nullable().default(0),
+  /** Null: an earlier version did not count the releases, and there may have been one since. */
+  releases: z.number().nullable().default(null),
 });
 
 type Kept = z.infer<typeof KEPT>;
@@ -217,7 +218,7 @@ export async function earlierComparison(
 ): Promise<Reconciled | null> {
   const { env, client } = deps;
   const kept = await readKept(deps, specialty);
-  if (kept === null || !(await hasEverySend(deps))) return null;
+  if (kept === null || kept.releases === null || !(await hasEverySend(deps))) return null;
   // A small request shows whether the service answers, and the time by its clock.
   if (!(await client.getSubscription({ priority: 'send' })).ok) return null;
   const awake_ms = awakeSince(kept, deps);

@@ -111,13 +111,17 @@ async function lastComparison(deps: SubmitDeps, specialty: Specialty): Promise<R
  * creates after that count as new. Returns false without the service's clock: then the list must be
  * compared.
  */
-export function beginWithoutComparison(deps: SubmitDeps, specialty: Specialty): boolean {
+export async function beginWithoutComparison(
+  deps: SubmitDeps,
+  specialty: Specialty,
+): Promise<boolean> {
   const skew_ms = deps.clockSkew();
   if (skew_ms === null) return false;
   // The comparison subtracts the difference of the clocks once. Calls that a database made shortly
   // before an older copy replaced it must not look like those of another installation.
   const service_at = deps.env.clock.now() - skew_ms + 2 * CLOCKS_DIFFER_MS;
-  const begun = { at: null, service_at, is_due: false, releases: null, hides_calls: true };
+  const releases = await releaseCount(deps.store.db);
+  const begun = { at: null, service_at, is_due: false, releases, hides_calls: true };
   deps.memory.reconciled.set(specialty, begun);
   return true;
 }
@@ -189,7 +193,7 @@ export async function compare(
     sought: is_whole ? await soughtCalls(context) : [],
     is_whole,
     compared_at,
-    is_released: last?.releases != null && last.releases !== (await releaseCount(tx)),
+    is_released: last !== undefined && last.releases !== (await releaseCount(tx)),
   };
   let strangers = 0;
   for (const match_keys of relatedKeys([...fresh, ...completed]))

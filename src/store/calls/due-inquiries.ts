@@ -25,13 +25,14 @@ export async function dueForSubmission(
 
 /**
  * Whether the inquiry, a row of `inquiries` under this name, serves an open visit or claim that was
- * planned with success and keeps no hold for it.
+ * planned with success, keeps no hold for it, and has not vanished from the exports.
  */
 export const isNeeded = (inquiries: string) => sql<number>`exists(
   select other.id from inquiry_appointments as of_other
     join appointments as other on other.id = of_other.appointment
     where of_other.inquiry = ${sql.ref(`${inquiries}.id`)} and other.closed_reason is null
       and other.plan_wait is distinct from 'planning_failed'
+      and (other.missing_since is null or other.is_confirmed = 1)
       and not exists (select 1 from kept_holds as k
         where k.appointment = other.id and k.inquiry = ${sql.ref(`${inquiries}.id`)}))`;
 

@@ -308,3 +308,16 @@ test('a visit takes the hold of the one that it replaces, if that is canceled la
   await goOn(clinic);
   expect(await labelsOf(clinic)).toEqual([]);
 });
+
+test('no call is made while one of its visits is damaged and the other has vanished', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await plan(clinic, visit(clinic, 'A-1'), visit(clinic, 'A-2'));
+  await vanish(clinic, 'A-2');
+  await damage(clinic, 'A-1');
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  await clinic.store.write((tx) => release(tx, { kind: 'appointment', id: 2 }, clinic.now()));
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(1);
+});

@@ -153,7 +153,7 @@ test('the daily reconciliation counts strangers; a shared account ends the halt'
 
 test('a process that began without a comparison compares daily, and counts strangers', async () => {
   const clinic = await install();
-  expect(beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
+  expect(await beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
   await clinic.service.advance({ seconds: 900 });
   await clinic.service.createBeside(FOREIGN);
   await clinic.service.advance({ seconds: 60 });
@@ -167,7 +167,7 @@ test('a process that began without a comparison compares daily, and counts stran
 test('a call that a replaced database made shortly before the start stops nothing', async () => {
   const clinic = await install();
   await clinic.service.createBeside(FOREIGN);
-  expect(beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
+  expect(await beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
   await clinic.service.advance({ seconds: 60 });
   demandReconciliation(clinic.submit);
   await clinic.submitNow();
@@ -604,7 +604,7 @@ test('a list that fails at a start is read later, with nothing to send', async (
 
 test('a process that began without a comparison counts strangers before a call', async () => {
   const clinic = await install();
-  expect(beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
+  expect(await beginWithoutComparison(clinic.submit, 'dental')).toBe(true);
   await clinic.service.advance({ hours: 1 });
   clinic.pass(HOUR_MS);
   await clinic.service.createBeside(FOREIGN);
@@ -616,7 +616,7 @@ test('a process that began without a comparison counts strangers before a call',
 test('without the service’s clock, a process begins with a comparison', async () => {
   const clinic = await install();
   clinic.submit.clockSkew = () => null;
-  expect(beginWithoutComparison(clinic.submit, 'dental')).toBe(false);
+  expect(await beginWithoutComparison(clinic.submit, 'dental')).toBe(false);
 });
 
 test('strangers count although the service states no time (G1)', async () => {

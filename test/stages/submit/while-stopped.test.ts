@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import { noteMode } from '../../../src/daemon/observing.ts';
 import { MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
+import { beginWithoutComparison } from '../../../src/stages/submit/index.ts';
 import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
 import { releaseSubmission } from '../../../src/store/bookkeeping/operator.ts';
+import { halt } from '../../../src/store/calls/halts.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
 import {
   about,
@@ -177,4 +179,46 @@ test('without times in the list, one release is enough', async () => {
   await callElsewhere(clinic, 'C-3');
   await reconcile(clinic);
   expect(await haltsOf(clinic)).toEqual(['foreign']);
+});
+
+test('without times, one release is enough for a process that had nothing to send', async () => {
+  const clinic = await install();
+  withholdTimes(clinic);
+  await beginWithoutComparison(clinic.submit, 'dental');
+  // The list of another specialty stopped submission.
+  const why = { reason: 'foreign', detail: '', next_try_at: null } as const;
+  const entry = { what: '', next: '' };
+  await clinic.store.write((tx) => halt(tx, why, entry, clinic.now()));
+  await callElsewhere(clinic, 'C-2');
+  await passMinutes(clinic, 30);
+  await release(clinic);
+  await read(clinic, 'C-2');
+  await clinic.submitNow();
+  expect(await haltsOf(clinic)).toEqual([]);
+  expect(await labelsOf(clinic)).toEqual(['other:C-2']);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+});
+
+test('a comparison that a version without counts kept is made again (G1)', async () => {
+  const clinic = await installAwake();
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  await reconcile(clinic);
+  await passMinutes(clinic, 12);
+  await callElsewhere(clinic, 'C-2');
+  await read(clinic, 'C-2');
+  // That version stopped submission and resumed it.
+  const { db } = clinic.store;
+  const name = 'comparison:dental';
+  const kept = await db
+    .selectFrom('learned_settings')
+    .select('value')
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow();
+  const { releases: _, ...rest } = JSON.parse(kept.value);
+  const value = JSON.stringify(rest);
+  await db.updateTable('learned_settings').set({ value }).where('name', '=', name).execute();
+  await passMinutes(clinic, 4);
+  await once(clinic);
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'other:C-2']);
+  expect(await haltsOf(clinic)).toEqual([]);
 });
