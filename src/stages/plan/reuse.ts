@@ -1,5 +1,6 @@
 /** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
 
+import { KEPT_HOLD } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
@@ -133,8 +134,8 @@ async function isHeldForOthers(
   latest: InquiryRow,
   { id }: AppointmentRow,
 ): Promise<boolean> {
-  if (latest.hold_reason !== OPERATOR_HOLD || !mayBeTakenBack({ ...latest, hold_reason: null }))
-    return false;
+  const is_held = latest.hold_reason === OPERATOR_HOLD || latest.hold_reason === KEPT_HOLD;
+  if (!is_held || !mayBeTakenBack({ ...latest, hold_reason: null })) return false;
   return !(await inquiriesOf(tx, id)).some((each) => each.id === latest.id);
 }
 
