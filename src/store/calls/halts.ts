@@ -93,7 +93,8 @@ const RELEASED = 'submission_releases';
  * and the office knows of all inquiries that others have created on the account.
  */
 export async function releaseCount(db: Db | Tx): Promise<number> {
-  return Number((await readLearned(db, RELEASED))?.value ?? 0);
+  // A damaged count differs from every other one: nothing would be sent anymore (G2).
+  return Number((await readLearned(db, RELEASED))?.value) || 0;
 }
 
 /** Returns when the office has last resumed submission, by this machine's clock; null: never. */

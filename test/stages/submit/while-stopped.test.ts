@@ -4,6 +4,7 @@ import { noteMode } from '../../../src/daemon/observing.ts';
 import { MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { beginWithoutComparison } from '../../../src/stages/submit/index.ts';
+import { writeLearned } from '../../../src/store/bookkeeping/learned-settings.ts';
 import { explainDatabase } from '../../../src/store/bookkeeping/new-database.ts';
 import { releaseSubmission } from '../../../src/store/bookkeeping/operator.ts';
 import { halt } from '../../../src/store/calls/halts.ts';
@@ -221,4 +222,11 @@ test('a comparison that a version without counts kept is made again (G1)', async
   await once(clinic);
   expect(await labelsOf(clinic)).toEqual(['B-1', 'other:C-2']);
   expect(await haltsOf(clinic)).toEqual([]);
+});
+
+test('calls are made although the count of releases is damaged (G2)', async () => {
+  const clinic = await install();
+  await clinic.store.write((tx) => writeLearned(tx, 'submission_releases', '\0', clinic.now()));
+  await send(clinic, clinic.visit('B-1', about('B-1')));
+  expect(await labelsOf(clinic)).toEqual(['B-1']);
 });
