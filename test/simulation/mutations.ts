@@ -253,7 +253,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   strangers_ignored: one(
     'eligd does not notice a second installation on the account.',
     'src/stages/submit/attribute.ts',
-    "if (verdict?.is === 'stranger') strangers += 1;",
+    "if (verdict?.is === 'stranger' && !is_known) strangers += 1;",
     "if (verdict?.is === 'stranger') strangers += 0;",
   ),
   clock_trusted_for_lookups: {
