@@ -54,9 +54,9 @@ export async function skipNeedlessRetry(tx: Tx, newest: InquiryRow): Promise<Inq
  */
 export function mayBeTakenBack(row: InquiryRow): boolean {
   const { state, retry, sent_at } = row;
-  if (state === 'withdrawn') return sent_at === null && retry === 0;
-  const is_unsent = state === 'planned' || state === 'rejected';
-  return is_unsent && retry === 0 && !isHeld(row) && row.hold_reason !== KEPT_HOLD;
+  const is_unsent =
+    state === 'planned' || state === 'rejected' || (state === 'withdrawn' && sent_at === null);
+  return is_unsent && retry === 0 && !isHeld(row);
 }
 
 /**

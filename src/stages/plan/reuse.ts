@@ -19,6 +19,7 @@ import {
   withdrawnAfter,
 } from '../../store/calls/attempts.ts';
 import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
+import { keptHolds } from '../../store/calls/kept-holds.ts';
 import {
   type AppointmentRow,
   appointmentsOf,
@@ -101,7 +102,8 @@ async function latestFor(
 ): Promise<InquiryRow> {
   const { tx, facts } = context;
   const latest = await skipNeedlessRetry(tx, newest);
-  if (isOrderedFor(context, appointment, latest)) return latest;
+  if (isOrderedFor(context, appointment, latest) || (await isKeptFor(tx, appointment, latest)))
+    return latest;
   if (!mayBeTakenBack(latest) && !(await isHeldForOthers(context, latest, appointment)))
     return latest;
   const before = await answerBefore(tx, latest);
@@ -126,6 +128,15 @@ async function latestFor(
   const is_linked = (await inquiriesOf(tx, appointment.id)).some(({ id }) => id === latest.id);
   const is_new = await areNew(context, about.coverage.codes, after);
   return is_new || (is_linked && !serves) ? latest : before;
+}
+
+/**
+ * Returns whether the visit keeps a hold for the planned call. It would lose the hold if the answer
+ * before the call served it for a while.
+ */
+async function isKeptFor(tx: Tx, { id }: AppointmentRow, latest: InquiryRow): Promise<boolean> {
+  if (latest.state !== 'planned') return false;
+  return (await keptHolds(tx, id)).some((each) => each.id === latest.id);
 }
 
 /** Returns whether the office holds the call for other visits: this one may not need it. */

@@ -322,22 +322,26 @@ test('no call is made while one of its visits is damaged and the other has vanis
   expect(await labelsOf(clinic)).toHaveLength(1);
 });
 
-test('a call that is left with a held visit stays on hold while its codes are away', async () => {
-  const clinic = await install({ policy: { new_codes: 'call' } });
-  await clinic.planNow();
-  const codes = { procedure_codes: ['D0120', 'D2740'] };
-  const first = { ...visit(clinic, 'A-1'), procedure_codes: ['D0120'] };
-  const second = { ...visit(clinic, 'A-2'), ...codes };
-  await send(clinic, first);
-  await finish(clinic);
-  await plan(clinic, { ...first, ...codes });
-  await clinic.store.write((tx) => hold(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
-  await plan(clinic, { ...first, ...codes, ...CANCELED });
-  await plan(clinic, second);
-  await plan(clinic, { ...first, ...codes });
-  await plan(clinic, { ...second, ...CANCELED });
-  await plan(clinic, first);
-  await plan(clinic, { ...first, ...codes });
-  await goOn(clinic);
-  expect(await labelsOf(clinic)).toHaveLength(1);
-});
+test.each(['before', 'after'])(
+  'the hold of a visit stays if its codes leave for a while, %s the other visit’s end',
+  async (when) => {
+    const clinic = await install({ policy: { new_codes: 'call' } });
+    await clinic.planNow();
+    const codes = { procedure_codes: ['D0120', 'D2740'] };
+    const first = { ...visit(clinic, 'A-1'), procedure_codes: ['D0120'] };
+    const second = { ...visit(clinic, 'A-2'), ...codes };
+    await send(clinic, first);
+    await finish(clinic);
+    await plan(clinic, { ...first, ...codes });
+    await clinic.store.write((tx) => hold(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+    await plan(clinic, { ...first, ...codes, ...CANCELED });
+    await plan(clinic, second);
+    await plan(clinic, { ...first, ...codes });
+    if (when === 'before') await plan(clinic, first);
+    await plan(clinic, { ...second, ...CANCELED });
+    if (when === 'after') await plan(clinic, first);
+    await plan(clinic, { ...first, ...codes });
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toHaveLength(1);
+  },
+);
