@@ -20,10 +20,18 @@ beforeAll(async () => {
 });
 afterAll(() => chromium?.close());
 
-/** The practice of the demo, with its fees and flaws, on one day; one visit is canceled. */
+/** The insurance of every fifth visit. */
+const EVERY_FIFTH = /,[^,\n]*,\d{5},W\d*[05],\d*,/g;
+
+/**
+ * The practice of the demo, with its fees and flaws, on one day; one visit is canceled. Every fifth
+ * patient pays alone: what the payers say depends on the date, and on some dates the text about
+ * nearly every visit was so long that forty did not fit.
+ */
 function fullDay(count: number): string {
-  const csv = demoExport(visitDay(), count + 1);
-  return csv.replaceAll(/\d{4}-\d{2}-\d{2} (\d{2}:\d{2})/g, `${visitDay()} $1`);
+  return demoExport(visitDay(), count + 1)
+    .replaceAll(EVERY_FIFTH, ',,,,,')
+    .replaceAll(/\d{4}-\d{2}-\d{2} (\d{2}:\d{2})/g, `${visitDay()} $1`);
 }
 
 const sheetsIn = (pdf: Buffer) => pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length;
