@@ -103,9 +103,9 @@ export class Calls {
 
   /**
    * The first installation made no call, because the list shows this one. If its database lost the
-   * call, it cannot tell which record of the person that was for, or which benefit year, so it
-   * counts for the record and the year that it now serves; a lost call for that record, if there is
-   * one, counts for the other record.
+   * call, it cannot tell which record of the person that was for, which benefit year, or which of
+   * two payers with the same member ID, so it counts for those that it now serves; a lost call for
+   * that record, if there is one, counts for the other record.
    */
   onAdopted(id: string, inquiry: unknown): void {
     this.#adopted.add(id);
@@ -113,16 +113,17 @@ export class Calls {
     const need = call === undefined ? undefined : this.needOf(call);
     if (call === undefined || need === undefined || !this.#isForgotten(call)) return;
     readState(this.#world.machine(), (raw) => {
-      const row = raw.prepare('select patient_key, benefit_year from inquiries where id = ?');
-      const { patient_key, benefit_year } = row.get(inquiry) as Record<string, unknown>;
+      const row = raw.prepare('select need_base, benefit_year from inquiries where id = ?');
+      const { need_base, benefit_year } = row.get(inquiry) as Record<string, unknown>;
       this.#year_served.set(id, String(benefit_year));
-      const [, record = ''] = String(patient_key).split('|');
+      const [, record = '', , payer = ''] = String(need_base).split('|');
+      if (need.claim === null) this.#moveTo(call, need, { payer });
       const before = this.#records.of(id);
       if (before === undefined || before === record) return;
       const person = this.#world.pms.book.personOf(record);
       if (person !== need.patient) {
         if (need.claim === null && this.#mayBeATwins(call, raw, inquiry))
-          this.#moveToTwin(call, need, person);
+          this.#moveTo(call, this.needOf(call) ?? need, { person });
         return;
       }
       const other = need.calls.find(
@@ -168,15 +169,18 @@ export class Calls {
     );
   }
 
-  #moveToTwin(call: Accepted, need: Need, patient: string): void {
-    const [, ...question] = need.key.split('|');
-    const key = [patient, ...question].join('|');
-    const twin = this.#needs.get(key) ?? { key, patient, calls: [], claim: null };
-    this.#needs.set(key, twin);
+  /** The call counts for the same question about another person, or to another payer. */
+  #moveTo(call: Accepted, need: Need, to: { person?: string; payer?: string }): void {
+    const [person = '', birth_date = '', payer = '', ...member] = need.key.split('|');
+    const patient = to.person ?? person;
+    const key = [patient, birth_date, to.payer ?? payer, ...member].join('|');
+    if (key === need.key) return;
+    const other = this.#needs.get(key) ?? { key, patient, calls: [], claim: null };
+    this.#needs.set(key, other);
     need.calls.splice(need.calls.indexOf(call), 1);
-    twin.calls.push(call);
-    twin.calls.sort((a, b) => a.accepted_at - b.accepted_at);
-    this.#need_of.set(call.id, twin);
+    other.calls.push(call);
+    other.calls.sort((a, b) => a.accepted_at - b.accepted_at);
+    this.#need_of.set(call.id, other);
   }
 
   /**
