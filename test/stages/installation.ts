@@ -40,6 +40,13 @@ import { type Service, startService } from '../support/service.ts';
 const ALWAYS = { ...NATIONAL, hours: { opens: 0, closes: 24 * 60 } };
 
 export const SETTLE_MS = 5 * MINUTE_MS;
+
+/** What a request gets while the service cannot be reached. */
+export const AWAY = {
+  ok: false,
+  failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+} as const;
+
 const TEMPLATE = '{appointment}';
 
 /** Verdicts are not the subject of these tests. */

@@ -5,14 +5,7 @@ import type { ServiceFailure } from '../../../src/service/api.ts';
 import { ensureReconciled, newSubmitMemory } from '../../../src/stages/submit/index.ts';
 import { openIncidents } from '../../../src/store/bookkeeping/incidents.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
-
-const AWAY: ServiceFailure = {
-  class: 'unsent',
-  cause: 'connect',
-  status: null,
-  retry_after_ms: null,
-};
+import { AWAY, type Installation, install, send } from '../installation.ts';
 
 async function withOpenCalls(count: number): Promise<Installation> {
   const clinic = await install();
@@ -27,12 +20,12 @@ async function withOpenCalls(count: number): Promise<Installation> {
 }
 
 /** Every poll fails from now on; returns the number of polls, and how to end the failure. */
-function cutOff(clinic: Installation, failure = AWAY) {
+function cutOff(clinic: Installation) {
   const { read } = clinic.client;
   const asked = { times: 0 };
   clinic.client.read = async () => {
     asked.times += 1;
-    return { ok: false, failure };
+    return AWAY;
   };
   return { asked, end: () => (clinic.client.read = read) };
 }
@@ -76,7 +69,7 @@ test('an inquiry whose poll always fails delays no other (G7)', async () => {
   const bad = (await clinic.inquiries())[0]?.service_id;
   const asked = new Set<string>();
   clinic.client.read = async (specialty, id, options) => {
-    if (id === bad) return { ok: false, failure: AWAY };
+    if (id === bad) return AWAY;
     asked.add(id);
     return await read(specialty, id, options);
   };
@@ -103,7 +96,7 @@ test('a start without the service is logged once, and so are its consequences', 
   let listed = 0;
   clinic.client.list = async () => {
     listed += 1;
-    return { ok: false, failure: AWAY };
+    return AWAY;
   };
   expect(await ensureReconciled(clinic.submit, 'dental')).toBe(false);
   expect(listed).toBe(1);
@@ -120,11 +113,10 @@ test('a process that starts while the service is away makes two requests for a t
   clinic.submit.env.boot = () => ({ id: 'boot', awake_ms: HOUR_MS + clinic.now() });
   expect(await ensureReconciled(clinic.submit, 'dental')).toBe(true);
   clinic.submit.memory = newSubmitMemory();
-  const away = { ok: false, failure: AWAY } as const;
   let requests = 0;
   clinic.client.list = clinic.client.getSubscription = async () => {
     requests += 1;
-    return away;
+    return AWAY;
   };
   // Each appointment that waits for the clock wakes the stage.
   for (let step = 0; step < 5; step += 1) {

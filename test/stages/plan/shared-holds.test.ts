@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send } from '../installation.ts';
+import { AWAY, type Installation, install, send } from '../installation.ts';
 import { labelsOf, lookUp, loseCreates, refuseNextCall } from '../submit/lost-calls.ts';
 import { ADA, COVERAGES, finish, goOn, pass, vanish, visit } from '../submit/merges.ts';
 import { CANCELED, damage, FIRST, holdFirst, installShared, plan } from './shared-visits.ts';
@@ -218,8 +218,7 @@ test('a visit that is released while the request is under way gets its call (G2)
     clinic.client.create = create;
     await leave();
     await releaseFirst(clinic);
-    const failure = { cause: 'connect', status: null, retry_after_ms: null } as const;
-    return { ok: false, failure: { class: 'unsent', ...failure } };
+    return AWAY;
   };
   await clinic.submitNow();
   await goOn(clinic);

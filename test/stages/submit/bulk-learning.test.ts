@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { REFUSED_NEIGHBOR } from '../../../src/domain/refusal.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, SETTLE_MS } from '../installation.ts';
+import { AWAY, type Installation, install, SETTLE_MS } from '../installation.ts';
 
 /** Notes the number of inquiries in each request that creates some; 0: a single one. */
 function noteSizes({ client }: Installation): number[] {
@@ -208,13 +208,7 @@ test.each([1, 4])(
     const sizes = noteSizes(clinic);
     if (size > 1) await sendAll(clinic, 'A', 1);
     const { createBulk } = clinic.client;
-    const failure = {
-      class: 'unsent',
-      cause: 'connect',
-      status: null,
-      retry_after_ms: null,
-    } as const;
-    clinic.client.createBulk = async () => ({ ok: false, failure });
+    clinic.client.createBulk = async () => AWAY;
     await sendAll(clinic, 'B', 4);
     clinic.client.createBulk = createBulk;
     await pass(clinic, HOUR_MS);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { ensureReconciled, isListWanted } from '../../../src/stages/submit/index.ts';
-import { type Installation, install, reconcile, send } from '../installation.ts';
+import { AWAY, type Installation, install, reconcile, send } from '../installation.ts';
 import { about } from './lost-calls.ts';
 
 const isWanted = ({ submit }: Installation) => isListWanted(submit, 'dental');
@@ -24,10 +24,9 @@ test('while the service is down, a new process asks it once a minute', async () 
   await reconcile(clinic);
   clinic.submit.memory = newSubmitMemory();
   let requests = 0;
-  const down = { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null } as const;
   clinic.client.list = clinic.client.getSubscription = async () => {
     requests += 1;
-    return { ok: false, failure: down };
+    return AWAY;
   };
   await send(clinic, clinic.visit('B-1', about('B-1')));
   const at_once = requests;

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../../src/domain/time.ts';
 import type { ListedInquiry } from '../../../src/service/api.ts';
 import { currentHalts } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, SETTLE_MS, send } from '../installation.ts';
+import { AWAY, type Installation, SETTLE_MS, send } from '../installation.ts';
 
 /** Twins have all of this in common. */
 export const TWINS = {
@@ -202,8 +202,7 @@ export function refuseCreates({ client }: Installation, times: number): { tries:
   client.create = async (...given) => {
     seen.tries += 1;
     if (seen.tries > times) return await create(...given);
-    const failure = { cause: 'connect', status: null, retry_after_ms: null } as const;
-    return { ok: false, failure: { class: 'unsent', ...failure } };
+    return AWAY;
   };
   return seen;
 }

@@ -5,7 +5,7 @@ import { newSubmitMemory } from '../../../src/stages/submit/deps.ts';
 import { demandReconciliation, ensureReconciled } from '../../../src/stages/submit/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { endHalt } from '../../../src/store/calls/halts.ts';
-import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
+import { AWAY, type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
 import { CUT_OFF, cutLists, watchLabels } from './cut-lists.ts';
 import {
   about,
@@ -182,16 +182,8 @@ test('a whole list that fails in place of a label’s delays the call alone', as
   await lose(clinic);
   await ensureReconciled(clinic.submit, 'dental');
   const { list } = clinic.client;
-  const failure = {
-    class: 'unsent',
-    cause: 'connect',
-    status: null,
-    retry_after_ms: null,
-  } as const;
   clinic.client.list = async (specialty, filter, options) =>
-    filter.external_id === undefined
-      ? { ok: false, failure }
-      : await list(specialty, filter, options);
+    filter.external_id === undefined ? AWAY : await list(specialty, filter, options);
   await send(clinic, clinic.visit('C-1', about('W8')));
   expect(await labelsOf(clinic)).toEqual(['B-1', 'A-1']);
   expect(await haltsOf(clinic)).toEqual([]);

@@ -6,7 +6,7 @@ import { newSubmitMemory, recoverInterrupted } from '../../../src/stages/submit/
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, SETTLE_MS, send } from '../installation.ts';
+import { AWAY, type Installation, install, SETTLE_MS, send } from '../installation.ts';
 import { failLabels, minutesPass } from './cut-lists.ts';
 import { labelsOf, loseAndHide, refuseCreates, twin } from './lost-calls.ts';
 
@@ -53,15 +53,10 @@ test('a lookup during which the clock is set back proves nothing (G1)', async ()
   expect(row).toMatchObject({ state: 'uncertain', empty_lookups: 0 });
 });
 
-const UNAVAILABLE = {
-  ok: false,
-  failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-} as const;
-
 test('a list that failed while the clock was ahead is read again soon (G2)', async () => {
   const clinic = await install();
   const { list } = clinic.client;
-  clinic.client.list = async () => UNAVAILABLE;
+  clinic.client.list = async () => AWAY;
   await clinic.read(clinic.visit('A-1', {}, 5));
   await clinic.planNow();
   clinic.pass(DAY_MS);
@@ -74,7 +69,7 @@ test('a list that failed while the clock was ahead is read again soon (G2)', asy
 
 test('the office hears of an unreadable list an hour after the clock was set back', async () => {
   const clinic = await install();
-  clinic.client.list = async () => UNAVAILABLE;
+  clinic.client.list = async () => AWAY;
   clinic.pass(DAY_MS);
   await send(clinic, clinic.visit('A-1', {}, 5));
   clinic.pass(-DAY_MS);
@@ -226,7 +221,7 @@ test('a call put off by a clock ahead leaves soon although nothing answers yet (
   clinic.pass(-DAY_MS);
   clinic.submit.memory = newSubmitMemory();
   clinic.submit.clockSkew = () => null;
-  clinic.client.list = async () => UNAVAILABLE;
+  clinic.client.list = async () => AWAY;
   await clinic.submitNow();
   const [row] = await clinic.inquiries();
   expect(row!.due_at - clinic.now()).toBeLessThan(HOUR_MS);

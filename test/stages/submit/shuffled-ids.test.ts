@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, reconcile } from '../installation.ts';
+import { AWAY, type Installation, install, reconcile } from '../installation.ts';
 import { haltsOf, labelsOf, lookUp } from './lost-calls.ts';
 
 test('one wrong ID makes all of its reply doubtful, and no call is repeated (G1)', async () => {
@@ -44,15 +44,13 @@ test('a wrong ID that the service has forgotten hides no call that it still has 
   await clinic.planNow();
   // The service cannot be read at first, but for an ID that it has forgotten.
   const { read, list } = clinic.client;
-  const away = { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null } as const;
-  clinic.client.read = async () => ({ ok: false, failure: away });
+  clinic.client.read = async () => AWAY;
   while ((await clinic.submitNow()).did > 0);
   const ledger = await clinic.service.ledger();
   const first = (await clinic.inquiries()).find(({ external_id }) => external_id === 'A-1');
   const lost = ledger.find(({ id }) => id === first?.service_id);
   expect(lost?.external_id).not.toBe('A-1');
-  clinic.client.read = async (_, id) =>
-    id === lost?.id ? { ok: true, value: null } : { ok: false, failure: away };
+  clinic.client.read = async (_, id) => (id === lost?.id ? { ok: true, value: null } : AWAY);
   clinic.client.list = async (...given) => {
     const result = await list(...given);
     if (!result.ok) return result;

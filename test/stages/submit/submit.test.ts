@@ -10,7 +10,7 @@ import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { handle } from '../../../src/store/bookkeeping/handled.ts';
 import { currentHalts } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
+import { AWAY, type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
 import { callTwice, lookUp, loseAndHide, loseCreates } from './lost-calls.ts';
 
 /** Sends, and loses the request before the service has read it. */
@@ -262,10 +262,7 @@ test('an unavailable service goes on the attention list after an hour', async ()
 
 /** No list can be read. */
 function failLists({ client }: Installation): void {
-  client.list = async () => ({
-    ok: false,
-    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-  });
+  client.list = async () => AWAY;
 }
 
 test('a lost reply unproven for an hour is on the attention list until found', async () => {
@@ -417,13 +414,7 @@ function restartWithOtherClock(clinic: Installation): void {
 /** The connection fails, so the call is put off. Returns for how long. */
 async function putOff(clinic: Installation): Promise<number> {
   const { create } = clinic.client;
-  const failure = {
-    class: 'unsent',
-    cause: 'connect',
-    status: null,
-    retry_after_ms: null,
-  } as const;
-  clinic.client.create = async () => ({ ok: false, failure });
+  clinic.client.create = async () => AWAY;
   await send(clinic, clinic.visit('A-1'));
   clinic.client.create = create;
   const [put_off] = await clinic.inquiries();
@@ -506,11 +497,7 @@ test('all lookups begin again, also when one is the first to hear the service (G
   clinic.submit.clockSkew = () => (was_heard ? HOUR_MS : null);
   const { list } = clinic.client;
   clinic.client.list = async (specialty, filter, options) => {
-    if (options?.priority === 'send')
-      return {
-        ok: false,
-        failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-      };
+    if (options?.priority === 'send') return AWAY;
     was_heard = true;
     return await list(specialty, filter, options);
   };

@@ -3,13 +3,12 @@ import { expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import type { ServiceFailure } from '../../../src/service/api.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
-import { type Installation, install } from '../installation.ts';
+import { AWAY, type Installation, install } from '../installation.ts';
 
 const AMBIGUOUS = { class: 'ambiguous', cause: 'http_status', accepted: false } as const;
 const REFUSED: ServiceFailure = { class: 'refused', status: 422, errors: [] };
 const LOGIN = { class: 'unsent', cause: 'proxy_login', status: 407, retry_after_ms: null } as const;
 const STOPPED = { class: 'stopped', status: 403, retry_after_ms: null } as const;
-const AWAY = { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null } as const;
 
 /** A clinic with a call to make, whose lists fail like this. `asked`: how many were read. */
 async function failing(failure: ServiceFailure) {
@@ -40,7 +39,7 @@ test('a list is not read again before the time that the service states', async (
 });
 
 test('a list that is away is read again after a minute, and the step says so', async () => {
-  const clinic = await failing(AWAY);
+  const clinic = await failing(AWAY.failure);
   const begun_at = clinic.now();
   const { next_at } = await clinic.submitNow();
   expect(next_at! - begun_at).toBeGreaterThanOrEqual(MINUTE_MS);
@@ -68,7 +67,7 @@ test.each<[string, ServiceFailure]>([
 });
 
 test('the entry about a list that is away for an hour says that nothing answers', async () => {
-  const clinic = await failing(AWAY);
+  const clinic = await failing(AWAY.failure);
   await clinic.submitNow();
   clinic.pass(HOUR_MS);
   await clinic.submitNow();
