@@ -1,6 +1,5 @@
 /** Decides whether an existing inquiry serves a visit, so that no call is made (G1). */
 
-import { KEPT_HOLD } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
 import { outcomeOf } from '../../domain/outcome.ts';
@@ -19,7 +18,6 @@ import {
   withdrawnAfter,
 } from '../../store/calls/attempts.ts';
 import { type InquiryRow, latestForNeed } from '../../store/calls/inquiries.ts';
-import { keptHolds } from '../../store/calls/kept-holds.ts';
 import {
   type AppointmentRow,
   appointmentsOf,
@@ -102,8 +100,7 @@ async function latestFor(
 ): Promise<InquiryRow> {
   const { tx, facts } = context;
   const latest = await skipNeedlessRetry(tx, newest);
-  if (isOrderedFor(context, appointment, latest) || (await isKeptFor(tx, appointment, latest)))
-    return latest;
+  if (isOrderedFor(context, appointment, latest)) return latest;
   if (!mayBeTakenBack(latest) && !(await isHeldForOthers(context, latest, appointment)))
     return latest;
   const before = await answerBefore(tx, latest);
@@ -130,23 +127,14 @@ async function latestFor(
   return is_new || (is_linked && !serves) ? latest : before;
 }
 
-/**
- * Returns whether the visit keeps a hold for the planned call. It would lose the hold if the answer
- * before the call served it for a while.
- */
-async function isKeptFor(tx: Tx, { id }: AppointmentRow, latest: InquiryRow): Promise<boolean> {
-  if (latest.state !== 'planned') return false;
-  return (await keptHolds(tx, id)).some((each) => each.id === latest.id);
-}
-
 /** Returns whether the office holds the call for other visits: this one may not need it. */
 async function isHeldForOthers(
   { tx }: PlanContext,
   latest: InquiryRow,
   { id }: AppointmentRow,
 ): Promise<boolean> {
-  const is_held = latest.hold_reason === OPERATOR_HOLD || latest.hold_reason === KEPT_HOLD;
-  if (!is_held || !mayBeTakenBack({ ...latest, hold_reason: null })) return false;
+  if (latest.hold_reason !== OPERATOR_HOLD || !mayBeTakenBack({ ...latest, hold_reason: null }))
+    return false;
   return !(await inquiriesOf(tx, id)).some((each) => each.id === latest.id);
 }
 

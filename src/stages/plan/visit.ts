@@ -4,6 +4,7 @@ import type { CoverageInput } from '../../domain/appointment.ts';
 import { notAskedAbout } from '../../domain/ask-again.ts';
 import { PLANNING_REASONS } from '../../domain/attention.ts';
 import { CLOCK_RETRY_MS } from '../../domain/due-times.ts';
+import { readDraft } from '../../domain/inquiry.ts';
 import { isNeedOf } from '../../domain/needs.ts';
 import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
 import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
@@ -20,6 +21,7 @@ import {
   endHolds,
   isFree,
   isHeld,
+  isMade,
   keepHoldFor,
   keptHolds,
   stillKept,
@@ -36,7 +38,7 @@ import { deliverRecord, followCoverages } from './answers.ts';
 import { inquiryFor } from './coverage.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { leave, leaveUnsent, revise, reviseAll, subjectOf } from './keep.ts';
-import { newCodes } from './new-codes.ts';
+import { newCodes, notAsked } from './new-codes.ts';
 import { mayBeReplaced } from './reuse.ts';
 
 /**
@@ -137,7 +139,7 @@ export async function ask(
     linked.map(({ id }) => id),
   );
   const held = await ranksOnHold(tx, appointment, former);
-  const served = new Map<number, InquiryRow>();
+  const served = new Map<number, Served>();
   // The service could not tell a planned call for a former need from one for today's.
   for (const inquiry of former)
     if (inquiry.state === 'planned' && !rank_of.has(needOf(inquiry)))
@@ -160,7 +162,8 @@ export async function ask(
         if (policy.new_codes === 'call' && inquiry.state !== 'answered')
           plan_again_at = now + LOOK_AGAIN_MS;
       }
-      if (codes.length === 0 || policy.new_codes !== 'call') served.set(coverage.rank, inquiry);
+      if (codes.length === 0 || policy.new_codes !== 'call')
+        served.set(coverage.rank, { inquiry, coverage });
     }
   }
   const is_entered = await leaveOthers(context, appointment, { serving, rank_of });
@@ -232,7 +235,7 @@ async function ranksOnHold(
 async function endHoldsOn(
   context: PlanContext,
   { id, input }: AppointmentRow,
-  { former, served }: { former: readonly InquiryRow[]; served: ReadonlyMap<number, InquiryRow> },
+  { former, served }: { former: readonly InquiryRow[]; served: ReadonlyMap<number, Served> },
 ): Promise<void> {
   const { tx } = context;
   const kept = await keptHolds(tx, id);
@@ -243,7 +246,7 @@ async function endHoldsOn(
   });
   const stay = new Set<number>();
   for (const rank of ended.flatMap((each) => ranksOf(each, before, input.coverages))) {
-    const serving = await inquiryById(tx, served.get(rank)?.id ?? 0);
+    const serving = await inquiryById(tx, served.get(rank)?.inquiry.id ?? 0);
     if (serving !== null && isFree(serving)) stay.add(serving.id);
   }
   for (const inquiry of stay) {
@@ -251,8 +254,29 @@ async function endHoldsOn(
     // Its other visits may have vanished.
     await revise(context, inquiry);
   }
-  const ids = ended.map((each) => each.id).filter((each) => !stay.has(each));
+  const ids: number[] = [];
+  for (const call of ended.filter((each) => !stay.has(each.id)))
+    if (!(await wasForMore(context, call, [...served.values()]))) ids.push(call.id);
   await endHolds(tx, id, ids);
+}
+
+/** The inquiry that serves a coverage. */
+type Served = { coverage: PlannedCoverage; inquiry: InquiryRow };
+
+/**
+ * Returns whether the held call is for codes that no call has asked about, and an answer serves the
+ * visit without them. They may be away for a moment only.
+ */
+async function wasForMore(
+  { tx, facts }: PlanContext,
+  held: InquiryRow,
+  served: readonly Served[],
+): Promise<boolean> {
+  const serving = served.find(({ coverage }) => needOf(coverage) === needOf(held));
+  if (serving === undefined || !isMade(serving.inquiry)) return false;
+  if (facts.policy.new_codes !== 'call') return false;
+  const codes = readDraft(held.draft)?.benefits_codes ?? [];
+  return (await notAsked(tx, { ...serving.coverage, codes }, serving.inquiry)).length > 0;
 }
 
 /**

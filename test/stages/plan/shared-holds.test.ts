@@ -1,5 +1,6 @@
 /** A visit that keeps the office's hold shares a call that is not on hold with another visit. */
 import { expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
 import { hold, release, retry, withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { planAllAgain } from '../../../src/store/calls/plan-due.ts';
 import { aCoverage } from '../../domain/examples.ts';
@@ -344,3 +345,41 @@ test.each(['before', 'after'])(
     expect(await labelsOf(clinic)).toHaveLength(1);
   },
 );
+
+/** The office holds a call for a new code of A-1, which has an answer about its other code. */
+async function installWithNewCode() {
+  const clinic = await install({ policy: { new_codes: 'call', look_ahead_days: 20 } });
+  await clinic.planNow();
+  const before = { ...visit(clinic, 'A-1'), procedure_codes: ['D0120'] };
+  const first = { ...before, procedure_codes: ['D0120', 'D2740'] };
+  await send(clinic, before);
+  await finish(clinic);
+  await plan(clinic, first);
+  await clinic.store.write((tx) => hold(tx, { kind: 'inquiry', id: 2 }, clinic.now()));
+  await plan(clinic, { ...first, ...CANCELED });
+  return { clinic, before, first };
+}
+
+test('the hold of a canceled visit stays if it comes back without its codes at first', async () => {
+  const { clinic, before, first } = await installWithNewCode();
+  await plan(clinic, before);
+  await plan(clinic, first);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual(['A-1']);
+  await releaseFirst(clinic);
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toHaveLength(2);
+});
+
+test('a visit that has its answer is not too late for a held call without its codes', async () => {
+  const { clinic, before, first } = await installWithNewCode();
+  const later = clinic.visit('A-2', { patient: ADA, coverages: COVERAGES }, 12);
+  await plan(clinic, { ...later, procedure_codes: first.procedure_codes });
+  await plan(clinic, first);
+  await vanish(clinic, 'A-2');
+  await plan(clinic, before);
+  const left_ms = Date.parse(String(before.starts_at)) - clinic.now() - 2 * HOUR_MS;
+  await pass(clinic, left_ms / DAY_MS);
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual([]);
+});
