@@ -193,7 +193,7 @@ export async function compare(
     sought: is_whole ? await soughtCalls(context) : [],
     is_whole,
     compared_at,
-    is_released: last !== undefined && last.releases !== (await releaseCount(tx)),
+    is_released: last?.releases !== (await releaseCount(tx)),
   };
   let strangers = 0;
   for (const match_keys of relatedKeys([...fresh, ...completed]))
