@@ -43,11 +43,6 @@ export type CurrentInquiry = {
   was_accepted: number | null;
   overdue_since: number | null;
   reason: string | null;
-  /**
-   * 0: every open visit or claim that it serves keeps a hold for it, has vanished, or could not be
-   * planned.
-   */
-  is_needed: number;
   /** 1: its connector has messages that are not read yet, and it is not sent before that. */
   has_unread: number;
 };
@@ -144,7 +139,7 @@ function explainSituation(appointment: SituatedAppointment, facts: Facts): Expla
     case 'asking':
       return least === undefined
         ? explained('The insurance company is being asked.')
-        : explainAsking(least, facts);
+        : explainAsking(least);
     case 'answered':
       return explainAnswered(least, facts);
     case 'delivered':
@@ -284,14 +279,9 @@ export function waitWords(plan_wait: string | null): string {
   }
 }
 
-/** Returns whether the call is not made because only visits are left that keep a hold for it. */
-const isKept = ({ keeps_hold }: Facts, { is_needed }: CurrentInquiry) =>
-  keeps_hold === true && is_needed === 0;
-
 function explainPlanned(inquiry: CurrentInquiry, facts: Facts): Explained {
   const { halts, budget, now } = facts;
-  const hold_reason = inquiry.hold_reason ?? (isKept(facts, inquiry) ? KEPT_HOLD : null);
-  if (hold_reason !== null) return explained(holdWords(hold_reason));
+  if (inquiry.hold_reason !== null) return explained(holdWords(inquiry.hold_reason));
   const [stopped] = halts;
   if (stopped !== undefined)
     return explained(
@@ -343,7 +333,7 @@ export function holdWords(hold_reason: string): string {
     : `It is on hold: ${hold_reason}.`;
 }
 
-function explainAsking(inquiry: CurrentInquiry, facts: Facts): Explained {
+function explainAsking(inquiry: CurrentInquiry): Explained {
   const { state, lookup_at, poll_at, overdue_since, reason, hold_reason, was_accepted } = inquiry;
   if (state === 'sending') return explained('The request is on its way to the service.');
   if (state === 'uncertain') {
@@ -354,8 +344,7 @@ function explainAsking(inquiry: CurrentInquiry, facts: Facts): Explained {
         : 'The reply to the request was lost. eligd looks the call up at the service and sends ' +
           'nothing again until it knows.';
     const held = ' If the service does not have it, the call stays on hold.';
-    const is_held = hold_reason !== null || isKept(facts, inquiry);
-    const may_stay_held = is_held && was_accepted !== 1;
+    const may_stay_held = hold_reason !== null && was_accepted !== 1;
     return explained(may_stay_held ? what + held : what, lookup_at);
   }
   const late = overdue_since === null ? '' : ' The answer is late.';

@@ -18,7 +18,6 @@ const LOST: CurrentInquiry = {
   was_accepted: 0,
   overdue_since: null,
   reason: null,
-  is_needed: 1,
   has_unread: 0,
 };
 

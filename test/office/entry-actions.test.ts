@@ -29,7 +29,7 @@ const IN_ASKING: CurrentInquiry = {
   ...{ appointment: 7, coverage_rank: 1, stage: 2, id: 1, state: 'planned', reason: null },
   ...{ service_status: null, due_at: 0, lookup_at: null, poll_at: null, sent_at: null },
   was_accepted: null,
-  ...{ hold_reason: OPERATOR_HOLD, overdue_since: null, has_unread: 0, is_needed: 1 },
+  ...{ hold_reason: OPERATOR_HOLD, overdue_since: null, has_unread: 0 },
 };
 
 test.each([

@@ -10,7 +10,7 @@ import { listAppointments } from '../../src/store/views/listed-appointments.ts';
 import { withProgress } from '../../src/store/views/progress.ts';
 import { type Installation, install, send } from '../stages/installation.ts';
 import { damage, FIRST, holdFirst, installShared, plan } from '../stages/plan/shared-visits.ts';
-import { labelsOf, lookUp, loseCreates } from '../stages/submit/lost-calls.ts';
+import { labelsOf, lookUp, loseCreates, refuseNextCall } from '../stages/submit/lost-calls.ts';
 import { ends, finish, goOn, merge, OTHER_ADA, vanish, visit } from '../stages/submit/merges.ts';
 
 /** What the page of the visit offers. */
@@ -166,4 +166,50 @@ test('it also says so if the other visit of the lost call has vanished', async (
     await goOn(clinic);
   }
   expect(await labelsOf(clinic)).toEqual([]);
+});
+
+test('a vanished visit’s page says that no call is made while the other is damaged', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await plan(clinic, visit(clinic, 'A-1'), visit(clinic, 'A-2'));
+  await vanish(clinic, 'A-2');
+  await damage(clinic, 'A-1');
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  expect((await said(clinic, 2)).why).toContain('missing from two exports');
+  expect(await pageOf(clinic, 2)).toContain('/visit/2/release');
+  const [done] = await clinic.store.write((tx) =>
+    retry(tx, { kind: 'appointment', id: 2 }, clinic.now()),
+  );
+  expect(done?.what).toContain('eligd release');
+});
+
+test.each(['planned', 'refused', 'lost'])(
+  'a retry says that a %s call stays on hold while its other visit is damaged',
+  async (state) => {
+    const { clinic } = await installShared();
+    if (state === 'refused') await refuseNextCall(clinic);
+    if (state === 'lost') await loseCreates(clinic, 1, 'before');
+    if (state !== 'planned') await clinic.submitNow();
+    await damage(clinic, 'A-2');
+    await clinic.planNow();
+    const [done] = await clinic.store.write((tx) => retry(tx, FIRST, clinic.now()));
+    expect(done?.what).toContain('eligd release');
+    await lookUp(clinic);
+    await goOn(clinic);
+    await lookUp(clinic);
+    await goOn(clinic);
+    expect(await labelsOf(clinic)).toEqual([]);
+  },
+);
+
+test('a damaged visit’s page offers no release of its call, which is not on hold', async () => {
+  const clinic = await install();
+  await clinic.planNow();
+  await plan(clinic, visit(clinic, 'A-1'));
+  await damage(clinic, 'A-1');
+  await goOn(clinic);
+  expect(await labelsOf(clinic)).toEqual([]);
+  expect((await said(clinic, 1)).why).toContain('its data is damaged');
+  expect(await pageOf(clinic, 1)).not.toContain('/visit/1/release');
 });

@@ -24,6 +24,7 @@ import {
 } from '../../domain/operator.ts';
 import { reopenDeliveries } from '../answers/delivery-steps.ts';
 import { servedByOthers } from '../calls/attempts.ts';
+import { isCallNeeded } from '../calls/due-inquiries.ts';
 import { endHalt, type Halt, halted } from '../calls/halts.ts';
 import {
   type InquiryChanges,
@@ -84,13 +85,15 @@ export async function retry(tx: Tx, subject: Operand, now: number): Promise<Done
 }
 
 /**
- * Returns the call as it is planned again: on hold if only visits are left that keep one, or that
- * have vanished.
+ * Returns the call as it is planned again: on hold if only visits are left that keep one, that have
+ * vanished, or that could not be planned.
  */
 async function asHeld(tx: Tx, row: InquiryRow): Promise<InquiryRow> {
   const open = (await appointmentsOf(tx, row.id)).filter((each) => each.closed_reason === null);
-  const is_held = open.length > 0 && open.every((each) => each.keeps_hold === 1 || isInDoubt(each));
-  return is_held ? { ...row, hold_reason: OPERATOR_HOLD } : row;
+  const is_held = open.some((each) => each.keeps_hold === 1 || isInDoubt(each));
+  return is_held && !(await isCallNeeded(tx, row.id))
+    ? { ...row, hold_reason: OPERATOR_HOLD }
+    : row;
 }
 
 /** Holds planned inquiries until they are released. */

@@ -36,6 +36,16 @@ export const isNeeded = (inquiries: string) => sql<number>`exists(
       and not exists (select 1 from kept_holds as k
         where k.appointment = other.id and k.inquiry = ${sql.ref(`${inquiries}.id`)}))`;
 
+/** Returns whether a visit or claim needs the call: see `isNeeded`. */
+export async function isCallNeeded(tx: Tx, id: number): Promise<boolean> {
+  const row = await tx
+    .selectFrom('inquiries')
+    .select(isNeeded('inquiries').as('is_needed'))
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.is_needed === 1;
+}
+
 const DUE = prepared<{ now: number }>()((db, place, specialty: Specialty, limit: number) =>
   db
     .selectFrom('inquiries_with_call as inquiries')

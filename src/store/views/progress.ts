@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { CurrentInquiry, OpenEntry, Progress } from '../../domain/explanation.ts';
+import { KEPT_HOLD, VANISHED_HOLD } from '../../domain/inquiry.ts';
 import type { DeliveryRow } from '../answers/deliveries.ts';
 import { isNeeded } from '../calls/due-inquiries.ts';
 import { currentHalts } from '../calls/halts.ts';
@@ -36,7 +37,10 @@ export async function withProgress<Appointment extends { id: number }>(
     for (const each of part) {
       const progress = {
         keeps_hold: keeping.has(each.id),
-        inquiries: inquiries.get(each.id) ?? [],
+        inquiries: (inquiries.get(each.id) ?? []).map((row) => ({
+          ...row,
+          hold_reason: holdOf(row, keeping.has(each.id)),
+        })),
         entries: entries.get(each.id) ?? [],
         deliveries: deliveries.get(each.id) ?? [],
         halts,
@@ -47,14 +51,28 @@ export async function withProgress<Appointment extends { id: number }>(
   return all;
 }
 
+/**
+ * `is_needed`: 0 if every open visit or claim that the call serves keeps a hold for it, has
+ * vanished, or could not be planned. `has_vanished`: 1 if this visit has.
+ */
+type StoredInquiry = CurrentInquiry & { is_needed: number; has_vanished: number };
+
+/** Returns the call's hold. One that follows from the call's visits may not be stored yet. */
+function holdOf(
+  { hold_reason, is_needed, has_vanished }: StoredInquiry,
+  keeps_hold: boolean,
+): string | null {
+  if (hold_reason !== null || is_needed === 1) return hold_reason;
+  if (keeps_hold) return KEPT_HOLD;
+  return has_vanished === 1 ? VANISHED_HOLD : null;
+}
+
 /** By appointment, least advanced first. */
-async function currentInquiries(
-  db: Db,
-  appointments: readonly number[],
-): Promise<CurrentInquiry[]> {
+async function currentInquiries(db: Db, appointments: readonly number[]): Promise<StoredInquiry[]> {
   return await db
     .selectFrom('inquiry_appointments as l')
     .innerJoin('inquiries_with_call as i', 'i.id', 'l.inquiry')
+    .innerJoin('appointments as a', 'a.id', 'l.appointment')
     .select(({ exists, selectFrom }) => [
       'l.appointment',
       'l.coverage_rank',
@@ -71,6 +89,7 @@ async function currentInquiries(
       'i.overdue_since',
       'i.reason',
       isNeeded('i').as('is_needed'),
+      sql<number>`a.missing_since is not null and a.is_confirmed = 0`.as('has_vanished'),
       exists(
         selectFrom('unread_messages')
           .select('id')
