@@ -223,8 +223,8 @@ function isFresh({ created_at }: ListedCall, { now, reverify_ms }: Clock): boole
  * be for the same patient (`doubtful`). Their answers are fresh. A fit asks the same questions for
  * the same patient; one under the need's own labels comes first, a canceled one last among them. A
  * doubtful call does not say the name, or has a label of the need and a request that cannot be read
- * in full; it has an answer, or will have one; and it is not like the call of another need. For a
- * claim without a number, both have its label: the patient may have another claim for the same day.
+ * in full; and it has an answer, or will have one. For a claim without a number, both have its
+ * label: the patient may have another claim for the same day.
  */
 function unclaimedFor(
   need: Need,
@@ -232,8 +232,9 @@ function unclaimedFor(
 ): { fit: ListedCall | undefined; doubtful: ListedCall[] } {
   const isLabelled = ({ external_id }: ListedCall) => need.labels.includes(external_id);
   const kept = free.filter((each) => isKept(verdicts.get(each.service_id)) && isFresh(each, clock));
-  const others = needs.filter((each) => each.stage === 'planned' || isOut(each));
-  const waiting = others.filter((each) => !isServed(each, verdicts));
+  const waiting = needs.filter(
+    (each) => (each.stage === 'planned' || each.stage === 'out') && !isServed(each, verdicts),
+  );
   const awaited = awaitedBy(waiting, kept);
   const usable = kept.filter((each) => !isUnnumberedClaim(need.match_key) || isLabelled(each));
   const fits = usable.filter(
@@ -244,7 +245,6 @@ function unclaimedFor(
   );
   const doubtful = usable.filter(
     (each) =>
-      !others.some((other) => isAlike(other, each)) &&
       (finalOutcome(each.status) ?? 'successful') === 'successful' &&
       (each.match_key === need.match_key
         ? each.given_name === '' || need.given_name === ''
@@ -255,8 +255,8 @@ function unclaimedFor(
 }
 
 /**
- * Returns those that needs keep under their labels: one for a call that is planned, and all if its
- * reply is awaited or was lost: each may be that call. Canceled ones serve no other need, either.
+ * Returns those that needs keep under their labels: one for a call that is planned, and all while
+ * its reply is awaited: each may be that call. Canceled ones serve no other need, either.
  */
 function awaitedBy(waiting: readonly Need[], kept: readonly ListedCall[]): Set<ListedCall> {
   const awaited = new Set<ListedCall>();
@@ -264,13 +264,12 @@ function awaitedBy(waiting: readonly Need[], kept: readonly ListedCall[]): Set<L
     const alike = kept.filter((each) => !awaited.has(each) && isAlike(need, each));
     const first = alike.find((each) => !isCancelled(each));
     for (const each of alike)
-      if (isOut(need) || isCancelled(each) || each === first) awaited.add(each);
+      if (need.stage === 'out' || isCancelled(each) || each === first) awaited.add(each);
   }
   return awaited;
 }
 
 const isKept = (verdict?: Verdict) => verdict?.is === 'unclaimed' || verdict?.is === 'unneeded';
-const isOut = ({ stage }: Need) => stage === 'out' || stage === 'sought';
 
 /**
  * Returns whether no earlier list contained it, it was created since the last comparison, and it

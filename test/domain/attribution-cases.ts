@@ -728,18 +728,7 @@ export const CASES: readonly Case[] = [
     verdicts: { L1: duplicate(1, 1), L2: serves(1), L3: serves(2) },
   },
   {
-    what: 'a second call under the label of a twin is not doubtful, also if the first serves now',
-    account: {
-      needs: [need(1, 'calling'), need(2, 'sought', { external_id: 'B-1', given_name: 'BEN' })],
-      listed: [
-        listed('L1', { external_id: 'B-1', given_name: '' }),
-        listed('L2', { external_id: 'B-1', given_name: '' }),
-      ],
-    },
-    verdicts: { L1: serves(2), L2: is('unclaimed') },
-  },
-  {
-    what: 'a second call without a name, under the label of a twin, is not doubtful',
+    what: 'a call without a name is doubtful, also under the label of a twin who has another',
     account: {
       needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1', given_name: 'BEN' })],
       listed: [
@@ -747,7 +736,7 @@ export const CASES: readonly Case[] = [
         listed('L2', { external_id: 'B-1', given_name: '' }),
       ],
     },
-    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
+    verdicts: { L1: doubtful(1), L2: doubtful(1) },
   },
   {
     what: 'a need that has its call, or waits for none, keeps no other one',

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation } from '../../../src/stages/submit/index.ts';
 import { noteSeen } from '../../../src/store/calls/listed-calls.ts';
-import { type Installation, install, reconcile, send } from '../installation.ts';
+import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
 import {
   anOldCall,
   callsBringNothing,
@@ -176,7 +176,7 @@ test('of two calls that a lost database made, the one that was not canceled serv
   expect(await labelsOf(clinic)).toEqual(['A-1', 'A-1']);
 });
 
-test('two calls for a twin who is still to be sent do not make the other one wait', async () => {
+test('of two calls without a name, the office hears of one that may be a twin’s', async () => {
   const clinic = await install();
   const fields = { ...TWINS, patient_name: 'Ben Example', external_id: 'B-1' };
   await clinic.service.createBeside(fields);
@@ -184,8 +184,11 @@ test('two calls for a twin who is still to be sent do not make the other one wai
   await clinic.service.advance({ seconds: 60 });
   withhold(clinic, 'patient_name');
   await send(clinic, clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
+  expect(await labelsOf(clinic)).toEqual(['B-1', 'B-1']);
+  expect(await clinic.attention()).toEqual(['doubtful_call']);
+  clinic.pass(2 * SETTLE_MS);
+  await clinic.submitNow();
   expect(await labelsOf(clinic)).toEqual(['B-1', 'B-1', 'A-1']);
-  expect(await clinic.attention()).toEqual([]);
 });
 
 test('of one call for a visit that moved, the visit keeps it', async () => {
